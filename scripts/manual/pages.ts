@@ -170,7 +170,7 @@ function agePluginBody(): string[] {
       'What age starts for identities and recipients of "coffer agent offer NAME --age". It passes on what age says to the agent of the store, or opens the ' +
         'store itself where there is none.',
     ),
-    ...examples(agePlugin.examples),
+    ...examples(agePlugin.examples ?? []),
     ...seeAlso([pageOf('agent offer'), ROOT]),
   ];
 }

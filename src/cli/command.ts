@@ -1,4 +1,5 @@
 import type { ResourceKind } from '../operations/declaration/resource-kinds.ts';
+import { DONE } from './exit-codes.ts';
 import type { Given, OptionValue } from './given.ts';
 import type { Session } from './session.ts';
 
@@ -70,6 +71,29 @@ export interface Command extends CommandSpec {
    */
   run(session: Session, given: Given): Promise<number>;
 }
+
+/** What a command without any leaves out where it is declared. */
+type MayBeEmpty = 'arguments' | 'options' | 'examples';
+
+/** Command as its file declares it, which need not say what is empty. */
+export interface OwnCommand extends Omit<Command, MayBeEmpty | 'run'>, Partial<Pick<Command, MayBeEmpty>> {
+  /**
+   * Runs the command.
+   * @returns exit code; nothing for a command that is done or fails with an error
+   */
+  run(session: Session, given: Given): Promise<number> | Promise<void>;
+}
+
+export const completed = (declared: OwnCommand): Command => ({
+  arguments: [],
+  options: [],
+  examples: [],
+  ...declared,
+  async run(session, given) {
+    const exitCode = await declared.run(session, given);
+    return typeof exitCode === 'number' ? exitCode : DONE;
+  },
+});
 
 /** Node of the command tree: the data that help needs to list it, and the rest loaded on demand. */
 export interface CommandLeaf {

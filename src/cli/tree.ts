@@ -3,7 +3,14 @@ import { type CatalogueBranch, type CatalogueEntry, isEntry } from '../operation
 import type { Operation } from '../operations/declaration/operation.ts';
 import { MOUNT_TYPES } from '../operations/mount-types.ts';
 import { AGENT_PROCESS, KEYRING_AGENT_PROCESS } from './agent/agent-process.ts';
-import type { Command, CommandLeaf, Group, Node, Section } from './command.ts';
+import {
+  type CommandLeaf,
+  completed,
+  type Group,
+  type Node,
+  type OwnCommand,
+  type Section,
+} from './command.ts';
 import { commandOf } from './operation-command.ts';
 import { CLIPBOARD_PROCESS } from './processes/clipboard-process.ts';
 
@@ -38,9 +45,9 @@ const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
 /** Declares a command of a file that may have several. */
 const own = <Name extends string>(
   summary: string,
-  load: () => Promise<Readonly<Record<Name, Command>>>,
+  load: () => Promise<Readonly<Record<Name, OwnCommand>>>,
   name: Name,
-): CommandLeaf => ({ summary, load: async () => (await load())[name] });
+): CommandLeaf => ({ summary, load: async () => completed((await load())[name]) });
 
 const storeless = () => import('./commands/storeless.ts');
 const init = () => import('./commands/init.ts');

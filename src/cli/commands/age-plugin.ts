@@ -14,8 +14,7 @@ import { Conversation } from '../../transit/envelope/age/conversation.ts';
 import { askerOf } from '../agent/ask.ts';
 import { findAgent, requireDirectory } from '../agent/find.ts';
 import { listedOffers } from '../agent/listed-offers.ts';
-import type { Command } from '../command.ts';
-import { DONE } from '../exit-codes.ts';
+import type { OwnCommand } from '../command.ts';
 import { textOption } from '../given.ts';
 import { givesSecret } from '../secrets/secret-variables.ts';
 import type { Session } from '../session.ts';
@@ -27,8 +26,7 @@ const MACHINE = 'age-plugin';
  * Command that age runs as `age-plugin-coffer`. It relays the plugin protocol to the agent, or opens the store itself
  * without an agent.
  */
-export const command: Command = {
-  arguments: [],
+export const command: OwnCommand = {
   options: [
     {
       flag: MACHINE,
@@ -50,7 +48,6 @@ export const command: Command = {
     const agent = await agentOf(session);
     if (agent === undefined) await speak(session, machine);
     else await passOn(agent, machine);
-    return DONE;
   },
 };
 

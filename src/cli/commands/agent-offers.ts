@@ -5,8 +5,7 @@ import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import { checkKey } from '../agent/check-key.ts';
 import { CONFIRM, chosenDoors, doorOptions, useOptions, usesFor, usesText } from '../agent/door-options.ts';
 import { listedOffers } from '../agent/listed-offers.ts';
-import type { Command } from '../command.ts';
-import { DONE } from '../exit-codes.ts';
+import type { OwnCommand } from '../command.ts';
 import { isBrief, printResult } from '../files/output.ts';
 import type { Given } from '../given.ts';
 
@@ -17,7 +16,7 @@ const keyArgument = {
   offers: 'key',
 } as const;
 
-export const offer: Command = {
+export const offer: OwnCommand = {
   arguments: [keyArgument],
   options: [...doorOptions((kind) => `Offer it to ${kind.programs}. ${usesText(kind)}`), ...useOptions],
   details:
@@ -50,11 +49,10 @@ export const offer: Command = {
     session.remark(
       `Offered ${key} to ${flags}. Run 'eval "$(coffer agent env)"' so that programs find the agent.`,
     );
-    return DONE;
   },
 };
 
-export const withdraw: Command = {
+export const withdraw: OwnCommand = {
   arguments: [keyArgument],
   options: doorOptions(({ programs }) => `Withdraw it only from ${programs}.`),
   details:
@@ -77,13 +75,10 @@ export const withdraw: Command = {
     }
     for (const door of doors) await runner.run('doors withdraw', { door, key, mount });
     session.remark(`Withdrew ${key} from ${doors.join(' and ')}.`);
-    return DONE;
   },
 };
 
-export const list: Command = {
-  arguments: [],
-  options: [],
+export const list: OwnCommand = {
   details: 'Shows each offered key with its protocol and what programs may do with the key.',
   examples: [['coffer agent list', 'List offered keys and their allowed uses']],
   async run(session) {
@@ -91,7 +86,7 @@ export const list: Command = {
     if (offers.length === 0 && isBrief(session)) {
       const command = ['coffer agent offer NAME --ssh', ...session.placeOptions()].join(' ');
       session.say(`No keys are offered. Offer one: ${command}`);
-      return DONE;
+      return;
     }
     await printResult(
       session,
@@ -112,7 +107,6 @@ export const list: Command = {
         }),
       },
     );
-    return DONE;
   },
 };
 

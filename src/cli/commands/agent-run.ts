@@ -14,8 +14,7 @@ import { requireDirectory } from '../agent/find.ts';
 import { passedDescriptors } from '../agent/passed-descriptors.ts';
 import { type AgentSaid, toldBy } from '../agent/start.ts';
 import { timeOptions, timesOf } from '../agent/times.ts';
-import type { Command, OptionSpec } from '../command.ts';
-import { DONE } from '../exit-codes.ts';
+import type { OptionSpec, OwnCommand } from '../command.ts';
 import { type Given, textOption, textsOption } from '../given.ts';
 import { AUDIT_LOG, auditOption } from '../parse/audit-option.ts';
 import { forgetVariables } from '../secrets/own-environment.ts';
@@ -32,8 +31,7 @@ const keyOptions: readonly OptionSpec[] = AGENT_DOORS.map((kind) => ({
 }));
 
 /** Command that runs the agent in the foreground, for service managers and for debugging. */
-export const run: Command = {
-  arguments: [],
+export const run: OwnCommand = {
   options: [...timeOptions, auditOption, ...keyOptions, ...useOptions],
   details:
     'If no secret is available, the agent starts locked. It waits for "coffer unlock", or runs the program in ' +
@@ -74,7 +72,6 @@ export const run: Command = {
         endOnSignals(agent);
       },
     });
-    return DONE;
   },
 };
 
@@ -95,7 +92,7 @@ function refuseOffers(options: Given['options']): void {
 const OF_STORE = [...timeOptions, auditOption].map(({ flag }) => flag);
 
 /** Runs an agent that uses the keys of a server. It opens no store, and only the token limits its lifetime. */
-async function runForServer(session: Session, address: string, options: Given['options']): Promise<number> {
+async function runForServer(session: Session, address: string, options: Given['options']): Promise<void> {
   const useless = OF_STORE.find((flag) => options.has(flag));
   if (useless !== undefined) {
     throw invalid(`--${useless} cannot be used with --address`, {
@@ -134,7 +131,6 @@ async function runForServer(session: Session, address: string, options: Given['o
   } finally {
     runner.close();
   }
-  return DONE;
 }
 
 /**
@@ -159,10 +155,7 @@ async function unlockingNow(session: Session, times: UnlockTimes): Promise<Agent
 const MOST_START_BYTES = 1 << 20;
 
 /** Command that "unlock" starts; it reads all its data from standard input. */
-export const inBackground: Command = {
-  arguments: [],
-  options: [],
-  examples: [],
+export const inBackground: OwnCommand = {
   async run(session) {
     const say = (said: AgentSaid): void => session.streams.out.write(`${JSON.stringify(said)}\n`);
     const { location, auditFile, takeUnlocking } = toldIn(session);
@@ -185,7 +178,6 @@ export const inBackground: Command = {
       const known = asCofferError(error);
       say(known?.field === TAKEN ? { taken: true } : { failed: known?.message ?? 'internal error' });
     }
-    return DONE;
   },
 };
 

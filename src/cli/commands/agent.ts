@@ -7,15 +7,13 @@ import { printLocation } from '../../store/backends/registry.ts';
 import { doorOptions } from '../agent/door-options.ts';
 import { findAgent, requireDirectory } from '../agent/find.ts';
 import { lifetimeText } from '../agent/times.ts';
-import type { Command } from '../command.ts';
+import type { OwnCommand } from '../command.ts';
 import { DONE, exitCodeOf } from '../exit-codes.ts';
 import { isBrief, printResult } from '../files/output.ts';
 import { type Given, variable } from '../given.ts';
 import type { Session } from '../session.ts';
 
-export const status: Command = {
-  arguments: [],
-  options: [],
+export const status: OwnCommand = {
   details:
     'Exits with 0 if the store is unlocked and 4 if it is locked. Checking the status does not reset the idle timer.',
   examples: [
@@ -61,8 +59,7 @@ async function statusOf(session: Session): Promise<AgentStatus | undefined> {
   }
 }
 
-export const env: Command = {
-  arguments: [],
+export const env: OwnCommand = {
   options: doorOptions(({ programs }) => `Print the variables for ${programs} even if they are already set.`),
   details:
     'VAULT_ADDR and VAULT_AGENT_ADDR point programs that use the Vault API, such as sops, cosign ' +
@@ -86,7 +83,6 @@ export const env: Command = {
     });
     if (!isOfServer && !directory.isInUse)
       session.remark('No agent is running. Run "coffer unlock" to start it.');
-    return DONE;
   },
 };
 

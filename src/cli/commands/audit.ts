@@ -1,8 +1,7 @@
 import { parseGoDuration } from '../../ground/durations.ts';
 import { type CofferError, invalid } from '../../ground/errors.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
-import type { Command } from '../command.ts';
-import { DONE } from '../exit-codes.ts';
+import type { OwnCommand } from '../command.ts';
 import { openInFile } from '../files/in-file.ts';
 import { printResult } from '../files/output.ts';
 import { type Given, numberOption, textOption } from '../given.ts';
@@ -27,7 +26,7 @@ const OWN_QUESTIONS = 'sys/capabilities-self';
 const TIME_HINT =
   'use a duration such as 2h or 7d, "today", "yesterday", or a time such as 22:00 or 2026-11-26T22:00';
 
-export const show: Command = {
+export const show: OwnCommand = {
   arguments: [
     {
       metavar: 'FILE',
@@ -101,7 +100,6 @@ export const show: Command = {
       empty: { what: 'requests' },
     });
     if (shown.length === 0 && isForPerson) session.remark(SCOPE);
-    return DONE;
   },
 };
 

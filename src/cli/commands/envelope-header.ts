@@ -12,7 +12,7 @@ import {
 } from '../../transit/envelope/envelope.ts';
 import { Lookahead } from '../../transit/envelope/lookahead.ts';
 import type { ByteSink, ByteSource, DataKeys, RandomAccessSource } from '../../transit/envelope/ports.ts';
-import type { Command } from '../command.ts';
+import type { OwnCommand } from '../command.ts';
 import { openingOptions, refuseIdentities } from '../envelope/age-options.ts';
 import { dataKeysOf } from '../envelope/data-keys.ts';
 import { decryptedNames, type InputFile, inputsOf } from '../envelope/jobs.ts';
@@ -27,7 +27,6 @@ import {
   once,
   withFileAsInput,
 } from '../envelope/options.ts';
-import { DONE } from '../exit-codes.ts';
 import { type InFile, openInFile } from '../files/in-file.ts';
 import { announceStandardInput } from '../files/input.ts';
 import { outPlaceOf } from '../files/out-file.ts';
@@ -39,7 +38,7 @@ import type { Session } from '../session.ts';
 
 const VERIFY = 'verify';
 
-export const command: Command = {
+export const command: OwnCommand = {
   arguments: [expectedKey],
   options: [
     inOption,
@@ -84,7 +83,6 @@ export const command: Command = {
     const data = one ? headers[0] : { files: headers };
     const shape = one ? {} : { table: () => tableOf(headers) };
     await printResult(session, data, shape, { file, keepBase64: true });
-    return DONE;
   },
 };
 

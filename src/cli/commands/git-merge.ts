@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { asCofferError } from '../../ground/errors.ts';
 import type { ScalarPlace, SecretFile } from '../../secret-files/format.ts';
 import { align, inQuestion, isAsExpected } from '../../secret-files/three-way.ts';
-import type { Command } from '../command.ts';
+import type { OwnCommand } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { openOutFile } from '../files/out-file.ts';
@@ -17,15 +17,13 @@ const MAX_BYTES = 1 << 28;
 const LABELS = ['ours', 'theirs'] as const;
 
 /** Command that git runs to merge a file: its three versions, and its path. The result replaces "ours". */
-export const command: Command = {
+export const command: OwnCommand = {
   arguments: [
     { metavar: 'BASE', help: 'Common ancestor (%O).', required: true, offers: 'file' },
     { metavar: 'OURS', help: 'Our version (%A); receives the result.', required: true, offers: 'file' },
     { metavar: 'THEIRS', help: 'Their version (%B).', required: true, offers: 'file' },
     { metavar: 'PATH', help: 'Path in the repository (%P).', required: true, offers: 'file' },
   ],
-  options: [],
-  examples: [],
   /**
    * Merges the file. The exit code tells git whether conflicts remain.
    * @see docs/decisions/0153

@@ -4,8 +4,7 @@ import { KEYRING } from '../../team/directory.ts';
 import { loadFacts } from '../../team/files.ts';
 import { judge } from '../../team/judge/judge.ts';
 import { signatureCheck } from '../../team/signing.ts';
-import type { Command } from '../command.ts';
-import { DONE } from '../exit-codes.ts';
+import type { OwnCommand } from '../command.ts';
 import { filesBelow, workingTree } from '../repository/git.ts';
 import type { Session } from '../session.ts';
 import { isUnfinished, isWaiting, WORK_IS_LEFT } from '../team/due.ts';
@@ -18,10 +17,7 @@ import { visible } from '../terminal/visible.ts';
  * judges with what this machine knows and needs no private key, so it never asks. It stores nothing: what it would
  * learn is for the next command to tell. A keyring that cannot be judged is left to that command, too.
  */
-export const command: Command = {
-  arguments: [],
-  options: [],
-  examples: [],
+export const command: OwnCommand = {
   async run(session) {
     const root = resolve(workingTree('.', 'run it in the repository'));
     for (const folder of foldersWithKeyring(root)) {
@@ -29,7 +25,6 @@ export const command: Command = {
       const where = relative(root, folder);
       session.streams.out.write(`${visible(where === '' ? WORK_IS_LEFT : `${where}: ${WORK_IS_LEFT}`)}\n`);
     }
-    return DONE;
   },
 };
 

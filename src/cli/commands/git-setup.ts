@@ -3,8 +3,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { notFound, unavailable, unsupported } from '../../ground/errors.ts';
 import { withoutLast } from '../../ground/trim.ts';
 import { RULES_NAME, type Rule } from '../../secret-files/rules.ts';
-import type { Command } from '../command.ts';
-import { DONE } from '../exit-codes.ts';
+import type { OwnCommand } from '../command.ts';
 import { findProgram } from '../files/program.ts';
 import { liesBelow } from '../repository/files-of-others.ts';
 import { filesBelow, git, workingTree } from '../repository/git.ts';
@@ -38,9 +37,7 @@ const CHECK: Hook = {
 const quietly = (command: string): string => `${command} 2>/dev/null || :`;
 const MERGED: Hook = { name: 'post-merge', words: 'secrets git-merged', line: quietly, only: quietly };
 
-export const command: Command = {
-  arguments: [],
-  options: [],
+export const command: OwnCommand = {
   details:
     'Configures the current git repository. "git diff" and "git log -p" show decrypted values if ' +
     'the store is unlocked, and never prompt. "git merge" merges value by value, so changes to ' +
@@ -60,7 +57,6 @@ export const command: Command = {
     writeAttributes(session, root, drivers);
     writeHook(session, root, own, CHECK);
     if (foldersWithKeyring(root).length > 0) writeHook(session, root, own, MERGED);
-    return DONE;
   },
 };
 

@@ -7,8 +7,7 @@ import { printLocation } from '../../store/backends/registry.ts';
 import { kindNames } from '../../store/slots/unlock.ts';
 import type { Store } from '../../store/store.ts';
 import type { Dialect } from '../../transit/engine.ts';
-import type { Command } from '../command.ts';
-import { DONE } from '../exit-codes.ts';
+import type { OwnCommand } from '../command.ts';
 import { type Given, textOption } from '../given.ts';
 import { dialectOf, dialectOption } from '../parse/dialect-option.ts';
 import { IF_MISSING, ifMissing } from '../parse/operation-spec.ts';
@@ -25,8 +24,7 @@ import type { Session } from '../session.ts';
 
 const variables = unlockSources.filter(({ slot }) => slot !== undefined).map(({ variable }) => variable);
 
-export const command: Command = {
-  arguments: [],
+export const command: OwnCommand = {
   options: [...slotOptions, dialectOption, ifMissing],
   details:
     `Without options, the store is unlocked by the secret in the environment (${variables.join(', ')}) ` +
@@ -51,12 +49,11 @@ export const command: Command = {
     const location = session.settings.storeLocation;
     try {
       await refuseStoreAt(location);
-      return await make(session, options, location, dialect);
+      await make(session, options, location, dialect);
     } catch (error) {
       const known = asCofferError(error);
       if (known?.kind !== 'exists' || !options.has(IF_MISSING)) throw error;
       session.say(`${known.message}.`);
-      return DONE;
     }
   },
 };
@@ -66,7 +63,7 @@ async function make(
   options: Given['options'],
   location: Location,
   dialect: Dialect | undefined,
-): Promise<number> {
+): Promise<void> {
   const planned = await slotsOf(session, options);
   const directory = await printLocation(location);
   let id = '';
@@ -81,7 +78,6 @@ async function make(
     furnish: dialect === undefined ? undefined : (store) => setDialect(store, dialect),
   });
   await news.done(made.slots, saying(directory, made));
-  return DONE;
 }
 
 /**

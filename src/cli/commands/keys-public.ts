@@ -4,8 +4,7 @@ import { allowedSignerLine } from '../../signatures/allowed-signers.ts';
 import { printMinisignKey } from '../../signatures/minisign.ts';
 import { sshLine } from '../../signatures/ssh-key.ts';
 import { keyIdOf } from '../../transit/jwks.ts';
-import type { Command } from '../command.ts';
-import { DONE } from '../exit-codes.ts';
+import type { OwnCommand } from '../command.ts';
 import { outPlaceOf } from '../files/out-file.ts';
 import { printResult } from '../files/output.ts';
 import { numberOption, textOption } from '../given.ts';
@@ -75,7 +74,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   age: { print: (version) => `${recipientOf(version)}\n` },
 };
 
-export const command: Command = {
+export const command: OwnCommand = {
   arguments: [{ metavar: 'NAME', help: 'Name of the key.', required: true, offers: 'key' }],
   options: [
     taking(FORMAT, 'FORMAT', 'Output format.', {
@@ -126,6 +125,5 @@ export const command: Command = {
       { result: { member: 'public_key', as } },
       { file: place, keepBase64: false },
     );
-    return DONE;
   },
 };

@@ -8,8 +8,7 @@ import { Log } from '../../service/log.ts';
 import { makeWay } from '../../service/socket-file.ts';
 import { uselessSecrets } from '../../store/backends/registry.ts';
 import { checkKey } from '../agent/check-key.ts';
-import type { Command } from '../command.ts';
-import { DONE } from '../exit-codes.ts';
+import type { OwnCommand } from '../command.ts';
 import { textOption } from '../given.ts';
 import { forgetVariables } from '../secrets/own-environment.ts';
 import { FAMILY_TOKEN, secretVariables } from '../secrets/secret-variables.ts';
@@ -22,8 +21,7 @@ const KEY = 'key';
 const LASTING: ReadonlySet<string> = new Set(['invalid', 'unsupported', 'not-found']);
 
 /** KMS plugin that the Kubernetes API server calls to encrypt its secrets. */
-export const command: Command = {
-  arguments: [],
+export const command: OwnCommand = {
   options: [
     {
       flag: SOCKET,
@@ -84,7 +82,6 @@ export const command: Command = {
     await ended;
     door.close();
     if (session.settings.address !== undefined) runner.close();
-    return DONE;
   },
 };
 

@@ -3,8 +3,7 @@ import { isObject } from '../../ground/objects.ts';
 import { trimSlashes } from '../../ground/trim.ts';
 import { LOGIN_PREFIX } from '../../mounts/paths.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
-import type { Command } from '../command.ts';
-import { DONE } from '../exit-codes.ts';
+import type { OwnCommand } from '../command.ts';
 import { printResult } from '../files/output.ts';
 import { PAIR } from '../files/pairs.ts';
 import { type Given, textOption, variable } from '../given.ts';
@@ -62,7 +61,7 @@ interface LoggedIn {
   readonly told: Readonly<Record<string, unknown>>;
 }
 
-export const login: Command = {
+export const login: OwnCommand = {
   arguments: [
     { metavar: 'METHOD', help: 'Login method. Default: token.', required: false, choices: METHOD_NAMES },
     {
@@ -137,7 +136,6 @@ export const login: Command = {
       throw error;
     }
     if (file !== undefined) tell(session, address, found);
-    return DONE;
   },
 };
 
@@ -331,8 +329,7 @@ const NO_REVOKE = 'no-revoke';
  * Command that revokes and removes the stored token.
  * @see docs/decisions/0189
  */
-export const logout: Command = {
-  arguments: [],
+export const logout: OwnCommand = {
   options: [
     {
       ...switching(REVOKE, 'Revoke the token on the server even if you entered it yourself.'),
@@ -352,7 +349,7 @@ export const logout: Command = {
     if (kept === undefined) {
       file.forget();
       session.remark(`Not logged in to ${address}.`);
-      return DONE;
+      return;
     }
     const isBatch = BATCH_TOKEN.test(kept.token);
     const ends = !isBatch && (options.has(REVOKE) || (kept.isOwn && !options.has(NO_REVOKE)));
@@ -369,7 +366,6 @@ export const logout: Command = {
       ? ' The token is a batch token: it cannot be revoked and stays valid until it expires.'
       : '';
     session.remark(`Logged out of ${address}.${rest}`);
-    return DONE;
   },
 };
 

@@ -3,8 +3,7 @@ import { listSlots, replaceSlot } from '../../store/administration/slots.ts';
 import { sealedView } from '../../store/administration/status.ts';
 import { lockAgent } from '../agent/lock.ts';
 import { sayWhyAsked } from '../agent/why-asked.ts';
-import type { Command } from '../command.ts';
-import { DONE } from '../exit-codes.ts';
+import type { OwnCommand } from '../command.ts';
 import { printDocument } from '../files/output.ts';
 import { textOption } from '../given.ts';
 import { takingFile } from '../parse/everywhere.ts';
@@ -16,8 +15,7 @@ const FILE = 'passphrase-file';
 const TAKING: ReadonlySet<string> = new Set(['passphrase', 'command']);
 
 /** Replaces the key slot of the passphrase, in one step. */
-export const change: Command = {
-  arguments: [],
+export const change: OwnCommand = {
   options: [takingFile(FILE, 'Read the new passphrase from FILE.')],
   details:
     'Asks for the current passphrase, then twice for the new one. In scripts, the current one is read from ' +
@@ -54,7 +52,7 @@ export const change: Command = {
       const others = slots.filter(({ id, kind }) => id !== slotId && kind === 'passphrase').length;
       if (others > 0) session.say(othersText(others));
       await lockAgent(session);
-      return DONE;
+      return;
     } finally {
       store.close();
     }

@@ -6,8 +6,7 @@ import { type CatalogueBranch, isEntry } from '../../operations/catalogue-entry.
 import type { Operation, Runner } from '../../operations/declaration/operation.ts';
 import { CAPABILITY_OF, printPath, type Route, routesOf } from '../../operations/declaration/route.ts';
 import { type Table, timeCell } from '../../operations/declaration/table.ts';
-import type { Command } from '../command.ts';
-import { DONE } from '../exit-codes.ts';
+import type { OwnCommand } from '../command.ts';
 import { outPlaceOf } from '../files/out-file.ts';
 import { printResult } from '../files/output.ts';
 import { type Given, textOption } from '../given.ts';
@@ -30,7 +29,7 @@ interface Asked {
   readonly path: string;
 }
 
-export const command: Command = {
+export const command: OwnCommand = {
   arguments: [
     {
       metavar: 'CAPABILITY',
@@ -82,7 +81,6 @@ export const command: Command = {
     const holders = data as Holders;
     const shape = { table: () => scriptTable(holders), forTerminal: async () => [personTable(holders)] };
     await printResult(session, data, shape, { file, keepBase64: true });
-    return DONE;
   },
 };
 

@@ -3,7 +3,7 @@ import { invalid } from '../../ground/errors.ts';
 import { lineAt, placeOf, type ScalarPlace, type SecretFile } from '../../secret-files/format.ts';
 import { formatOf, MAX_FILE_BYTES } from '../../secret-files/formats.ts';
 import { valuesIn } from '../../secret-files/value.ts';
-import type { Command } from '../command.ts';
+import type { OwnCommand } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { readStandardInput } from '../files/input.ts';
@@ -28,8 +28,7 @@ const REFERENCE = /\{\{\s*coffer:([^#{}\r\n]+)#([^{}\r\n]*[^{}\s]|[^\S\r\n])\s*\
 
 const ALLOW = 'allow';
 
-export const command: Command = {
-  arguments: [],
+export const command: OwnCommand = {
   options: [
     takingFile(IN, 'Read the template from FILE. Default: standard input.'),
     {

@@ -1,13 +1,12 @@
 import { invalid } from '../../ground/errors.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
-import type { Command } from '../command.ts';
-import { DONE } from '../exit-codes.ts';
+import type { OwnCommand } from '../command.ts';
 import { printResult } from '../files/output.ts';
 import { Files, formatOption, oneFile } from '../secret-files/files.ts';
 import { visible } from '../terminal/visible.ts';
 
 /** Command that lists the values of a file. */
-export const command: Command = {
+export const command: OwnCommand = {
   arguments: [{ ...oneFile, required: false }],
   options: [formatOption],
   details:
@@ -43,6 +42,5 @@ export const command: Command = {
         }),
       },
     );
-    return DONE;
   },
 };

@@ -4,7 +4,7 @@ import { pathOf, placeOf, type ScalarPlace, type ScalarType } from '../../secret
 import { isSecret } from '../../secret-files/rules.ts';
 import { changedAlone, spliced } from '../../secret-files/splice.ts';
 import type { SealedValue } from '../../secret-files/value.ts';
-import type { ArgumentSpec, Command } from '../command.ts';
+import type { ArgumentSpec, Command, OwnCommand } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { inputText, MAX_INPUT_BYTES, openInput } from '../files/input.ts';
 import { outPlaceOf } from '../files/out-file.ts';
@@ -58,7 +58,7 @@ async function inOrder<T>(
   }
 }
 
-export const get: Command = {
+export const get: OwnCommand = {
   arguments: [oneFile, nameArgument],
   options: [formatOption, copyOption, ...outOptions],
   details: 'Prints only the value, without the quotes it has in the file.',
@@ -77,7 +77,6 @@ export const get: Command = {
     const text = place.sealed === undefined ? place.text : (await opened(session, read, place)).text;
     if (clipboard === undefined) await printExactly(session, out, 'value', text);
     else await clipboard.copy(utf8(text));
-    return DONE;
   },
 };
 
@@ -163,7 +162,7 @@ function refuseValueInName({ path, format }: ReadFile, typed: string): void {
   });
 }
 
-export const unset: Command = {
+export const unset: OwnCommand = {
   arguments: [oneFile, nameArgument],
   options: [formatOption],
   details: 'Removes the value and its name from the file. No key is needed.',
@@ -180,7 +179,6 @@ export const unset: Command = {
     await replaceSecretFile(read, text);
     session.remark(`Removed ${name} from ${path}.`);
     await printDocument(session, { file: path, name });
-    return DONE;
   },
 };
 

@@ -3,8 +3,7 @@ import { invalid } from '../../ground/errors.ts';
 import type { Backend } from '../../store/backends/backend.ts';
 import { uselessSecrets, withBackendAt } from '../../store/backends/registry.ts';
 import { readHeader } from '../../store/header.ts';
-import type { Command, OptionSpec } from '../command.ts';
-import { DONE } from '../exit-codes.ts';
+import type { OptionSpec, OwnCommand } from '../command.ts';
 import { type Given, numberOption, textOption, textsOption, variable } from '../given.ts';
 import { compareWithLastSeen } from '../last-seen.ts';
 import { AUDIT_LOG, auditOption } from '../parse/audit-option.ts';
@@ -49,8 +48,7 @@ const options: readonly OptionSpec[] = [
   auditOption,
 ];
 
-export const command: Command = {
-  arguments: [],
+export const command: OwnCommand = {
   options,
   details:
     'Prints each address it listens on. Append "?max-request-size=BYTES" to an address to set its ' +
@@ -80,7 +78,6 @@ export const command: Command = {
     const manager = serviceManager(session.environment, (text) => session.warn(text));
     manager?.ready();
     await untilToldToStop(session, serving, () => manager?.stopping());
-    return DONE;
   },
 };
 

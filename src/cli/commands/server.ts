@@ -1,6 +1,6 @@
 import { invalid } from '../../ground/errors.ts';
 import type { Details } from '../../operations/declaration/table.ts';
-import type { Command } from '../command.ts';
+import type { OwnCommand } from '../command.ts';
 import { DONE, exitCodeOf, FAILED } from '../exit-codes.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { inputText, readStandardInput } from '../files/input.ts';
@@ -30,9 +30,7 @@ interface SealState {
   readonly t?: number;
 }
 
-export const seal: Command = {
-  arguments: [],
-  options: [],
+export const seal: OwnCommand = {
   details:
     "The server drops its key from memory and refuses requests (status 503) until it is unsealed. Requires a token with permission for sys/seal, or an administrator's token.",
   examples: [
@@ -58,8 +56,7 @@ export const seal: Command = {
 const RESET = 'reset';
 const MAX_SECRET_BYTES = 1 << 20;
 
-export const unseal: Command = {
-  arguments: [],
+export const unseal: OwnCommand = {
   options: [
     {
       ...takingFile(IN, 'Read the secret from FILE.'),
@@ -88,7 +85,6 @@ export const unseal: Command = {
     const state = data as SealState;
     if (session.settings.format === 'json') await printResult(session, state, {});
     session.say(sayingOf(state, options.has(RESET)));
-    return DONE;
   },
 };
 
@@ -125,9 +121,7 @@ const HEALTH: Details = {
   },
 };
 
-export const health: Command = {
-  arguments: [],
-  options: [],
+export const health: OwnCommand = {
   details:
     'Needs no token. Exits with 0 if the server is healthy, 4 if it is sealed, and 1 if it cannot be reached or cannot serve requests.',
   examples: [['coffer health --address http://127.0.0.1:8200 --quiet', 'Use in a monitoring check']],

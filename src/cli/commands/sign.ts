@@ -3,8 +3,7 @@ import { basename, dirname, relative, resolve, sep } from 'node:path';
 import { utf8 } from '../../ground/bytes.ts';
 import { invalid } from '../../ground/errors.ts';
 import { isInside, printManifest } from '../../signatures/manifest.ts';
-import type { Command } from '../command.ts';
-import { DONE } from '../exit-codes.ts';
+import type { OwnCommand } from '../command.ts';
 import { refuseStandardOutput } from '../files/backup-out.ts';
 import { FileHasher, STANDARD } from '../files/hashed-files.ts';
 import { mayReplace, openOutFile } from '../files/out-file.ts';
@@ -27,7 +26,7 @@ const KEY_VERSION = 'key-version';
 /** File mode of signatures, which are public. */
 const PUBLIC_MODE = 0o666;
 
-export const command: Command = {
+export const command: OwnCommand = {
   arguments: [
     {
       metavar: FILES,
@@ -83,7 +82,7 @@ export const command: Command = {
       hasher.end();
       await printDocument(session, { files: signed, key_version: signer.version.number });
       for (const { file, signature } of signed) session.remark(`Signed ${file}: ${signature}`);
-      return DONE;
+      return;
     } finally {
       hasher.end();
     }

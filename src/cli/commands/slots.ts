@@ -7,7 +7,7 @@ import type { SealedStore } from '../../store/sealed/sealed-store.ts';
 import type { SlotSummary } from '../../store/slots/slot-kind.ts';
 import { lockAgent } from '../agent/lock.ts';
 import { sayWhyAsked } from '../agent/why-asked.ts';
-import type { Command } from '../command.ts';
+import type { OwnCommand } from '../command.ts';
 import { unlessUnseen } from '../doubts.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { isBrief, printDocument, printResult } from '../files/output.ts';
@@ -29,18 +29,13 @@ async function onStore<T>(session: Session, work: (store: SealedStore) => Promis
   }
 }
 
-export const list: Command = {
-  arguments: [],
-  options: [],
+export const list: OwnCommand = {
   examples: [
     ['coffer slots list', 'List all key slots (their kinds and labels, not the secrets), oldest first'],
   ],
   async run(session) {
-    return onStore(session, async (store) => {
-      const slots = await listSlots(store);
-      await printResult(session, slots, { table: () => slotTable(slots, isBrief(session)) });
-      return DONE;
-    });
+    const slots = await onStore(session, listSlots);
+    await printResult(session, slots, { table: () => slotTable(slots, isBrief(session)) });
   },
 };
 
@@ -70,8 +65,7 @@ const abridged = (recipient: string): string =>
     ? recipient
     : `${recipient.slice(0, KEY_CHARACTERS - END_CHARACTERS - 1)}…${recipient.slice(-END_CHARACTERS)}`;
 
-export const add: Command = {
-  arguments: [],
+export const add: OwnCommand = {
   options: slotOptions,
   details:
     'A new secret, such as a passphrase, is one more way to unlock the store; the others keep working. Asks for an existing secret first. The data is not re-encrypted.',
@@ -91,12 +85,11 @@ export const add: Command = {
     // The new passphrase is asked for after the old one; all other errors are reported before.
     const isAsked = options.has('passphrase') && !options.has('passphrase-file');
     const known = isAsked ? undefined : requireOne(await plannedSlots(session, options, false));
-    return onStore(session, async (store) => {
+    await onStore(session, async (store) => {
       const planned = known ?? requireOne(await plannedSlots(session, options, false));
       const news = newsOfSlots(session, [planned], ([only]) => only);
       const slot = await addSlot(store, planned.request, { tell: (created) => news.tell([created]) });
       await news.done([slot], `Added slot ${slot.id} (${kindInWords(slot)}).`);
-      return DONE;
     });
   },
 };
@@ -113,9 +106,8 @@ function unlessCorrupt(error: unknown): readonly SlotSummary[] {
   throw error;
 }
 
-export const remove: Command = {
+export const remove: OwnCommand = {
   arguments: [{ metavar: 'ID', help: 'ID or label of the slot, see "coffer slots list".', required: true }],
-  options: [],
   examples: [
     ['coffer slots remove 3f9c0a1b2c3d4e5f', 'Remove the slot with this ID'],
     ['coffer slots remove paper', 'Remove the slot with the label "paper"'],
@@ -168,8 +160,7 @@ function slotNamed(slots: readonly SlotSummary[], named: string): SlotSummary | 
   return labelled[0];
 }
 
-export const rekey: Command = {
-  arguments: [],
+export const rekey: OwnCommand = {
   options: [
     { ...WITHOUT_DAMAGED, help: 'Permanently drop damaged or missing documents, instead of failing.' },
   ],

@@ -8,8 +8,7 @@ import { storeStatus } from '../../store/administration/status.ts';
 import { directoryOf, placeWords } from '../../store/backends/registry.ts';
 import { kindNames } from '../../store/slots/unlock.ts';
 import { agentInPlaceOfSecret } from '../agent/find.ts';
-import type { Command } from '../command.ts';
-import { DONE } from '../exit-codes.ts';
+import type { OwnCommand } from '../command.ts';
 import { isBrief, printResult } from '../files/output.ts';
 import { warnOfOtherServer } from '../other-server.ts';
 import { openUnlocked } from '../runner-local.ts';
@@ -17,9 +16,7 @@ import { environmentCredentials } from '../secrets/secret-sources.ts';
 import { givesSecret } from '../secrets/secret-variables.ts';
 import type { Session } from '../session.ts';
 
-export const command: Command = {
-  arguments: [],
-  options: [],
+export const command: OwnCommand = {
   details:
     'Never prompts. If neither an agent nor the environment unlocks the store, it is shown as locked. On a terminal, ' +
     'also shows the keyring of the repository and, for a server, as which user you are logged in, if your token may ' +
@@ -37,7 +34,6 @@ export const command: Command = {
     const brief = isBrief(session) ? await briefTable(session, shown, { words, more }) : undefined;
     const table = (): Table => brief ?? statusTable(shown, words);
     await printResult(session, shown, { table });
-    return DONE;
   },
 };
 

@@ -1,7 +1,6 @@
 import { backupStore, restoreStore, verifyBackup } from '../../store/administration/backup.ts';
 import { printLocation } from '../../store/backends/registry.ts';
-import type { Command } from '../command.ts';
-import { DONE } from '../exit-codes.ts';
+import type { OwnCommand } from '../command.ts';
 import { withBackupFrom } from '../files/backup-in.ts';
 import { heldBackupPath, refuseTerminal, STANDARD_OUTPUT, takeHeld } from '../files/backup-out.ts';
 import { mayReplace } from '../files/out-file.ts';
@@ -12,7 +11,7 @@ import { credentialsFor } from '../secrets/unlock.ts';
 import { sayLeftOut, WITHOUT_DAMAGED } from './damage.ts';
 import { forgetLastSeen, UNVERIFIED, unlocking, verification, verifying } from './verifying.ts';
 
-export const backup: Command = {
+export const backup: OwnCommand = {
   arguments: [
     {
       metavar: 'FILE',
@@ -51,11 +50,10 @@ export const backup: Command = {
     sayLeftOut(session, summary.leftOut);
     const place = isPrinted ? 'standard output' : file;
     session.say(`Backed up the store to ${place} (${summary.files} files). The same secrets unlock it.`);
-    return DONE;
   },
 };
 
-export const restore: Command = {
+export const restore: OwnCommand = {
   arguments: [
     {
       metavar: 'FILE',
@@ -88,11 +86,10 @@ export const restore: Command = {
     await printDocument(session, summary);
     sayLeftOut(session, summary.leftOut);
     session.say(`Restored ${summary.files} files to ${await printLocation(location)}.`);
-    return DONE;
   },
 };
 
-export const verify: Command = {
+export const verify: OwnCommand = {
   arguments: [
     {
       metavar: 'FILE',
@@ -101,7 +98,6 @@ export const verify: Command = {
       offers: 'file',
     },
   ],
-  options: [],
   details:
     'Reads the backup as "coffer store restore" does, and writes nothing: everything in it is decrypted and ' +
     'compared with its indexes. One of the secrets that the store had when it was backed up is required. If ' +
@@ -118,6 +114,5 @@ export const verify: Command = {
     );
     await printDocument(session, summary);
     session.say(`The backup is complete and undamaged (${summary.files} files).`);
-    return DONE;
   },
 };

@@ -8,7 +8,7 @@ import type { Location } from '../../store/backends/backend-kind.ts';
 import { locationForms, locationFrom, migrateAt, printLocation } from '../../store/backends/registry.ts';
 import { printVersion } from '../../store/backends/version.ts';
 import { sayWhyAsked } from '../agent/why-asked.ts';
-import type { Command } from '../command.ts';
+import type { OwnCommand } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { isBrief, printDocument, printResult } from '../files/output.ts';
 import { variable } from '../given.ts';
@@ -25,8 +25,7 @@ import { explainedCredentials, forgetLastSeen, UNVERIFIED, verification, verifyi
 
 const REPAIR = 'repair';
 
-export const doctor: Command = {
-  arguments: [],
+export const doctor: OwnCommand = {
   options: [
     {
       flag: REPAIR,
@@ -130,9 +129,7 @@ function printFixes(session: Session, findings: readonly Finding[]): void {
   }
 }
 
-export const accept: Command = {
-  arguments: [],
-  options: [],
+export const accept: OwnCommand = {
   details:
     'After a store is replaced by a backup, or a database loses its latest changes, running servers ' +
     'and agents refuse the store because it is older than what they have seen. This command makes ' +
@@ -166,7 +163,7 @@ export const accept: Command = {
 
 const PLACE = `a ${locationForms}`;
 
-export const copy: Command = {
+export const copy: OwnCommand = {
   arguments: [
     { metavar: 'FROM', help: `Store to copy: ${PLACE}.`, required: true, offers: 'directory' },
     { metavar: 'TO', help: `New location: ${PLACE}.`, required: true, offers: 'directory' },
@@ -204,7 +201,6 @@ export const copy: Command = {
     await printDocument(session, summary);
     sayLeftOut(session, summary.leftOut);
     session.say(`Copied ${summary.files} files to ${await printLocation(target)}.`);
-    return DONE;
   },
 };
 
@@ -215,9 +211,7 @@ function namingTarget(error: unknown): never {
   throw exists(known.texts.message, { hint: 'choose another location for TO', cause: error });
 }
 
-export const migrate: Command = {
-  arguments: [],
-  options: [],
+export const migrate: OwnCommand = {
   details:
     'Run it as a database role that may create and alter tables; all other commands only read and ' +
     'write rows. Does nothing if the tables are up to date, or if the store is a directory.',
@@ -237,6 +231,5 @@ export const migrate: Command = {
     if (from === to) session.say(`The tables in ${place} are up to date.`);
     else if (from === 0) session.say(`Created the tables in ${place} (version ${to}).`);
     else session.say(`Upgraded the tables in ${place} from version ${from} to ${to}.`);
-    return DONE;
   },
 };

@@ -4,8 +4,7 @@ import { utf8 } from '../../ground/bytes.ts';
 import { version as number } from '../../ground/version.ts';
 import { diskError } from '../../store/backends/files/disk-errors.ts';
 import { generateMasterKey } from '../../store/master-key.ts';
-import type { Command } from '../command.ts';
-import { DONE } from '../exit-codes.ts';
+import type { OwnCommand } from '../command.ts';
 import { outPlaceOf } from '../files/out-file.ts';
 import { jsonText, printResult } from '../files/output.ts';
 import { COPY, copyOption } from '../parse/copy-option.ts';
@@ -13,8 +12,7 @@ import { outOptions } from '../parse/operation-spec.ts';
 import { clipboardFor } from '../processes/clipboard-for.ts';
 import { upgradeText } from '../upgrade.ts';
 
-export const keygen: Command = {
-  arguments: [],
+export const keygen: OwnCommand = {
   options: [copyOption, ...outOptions],
   details:
     'A master key unlocks a store. It is 32 random bytes in base64. Set it in COFFER_MASTER_KEY, or write it to a file with --out and set COFFER_MASTER_KEY_FILE to that file.',
@@ -28,16 +26,14 @@ export const keygen: Command = {
     const data = { master_key: generateMasterKey() };
     if (clipboard !== undefined) {
       await clipboard.copy(utf8(data.master_key));
-      return DONE;
+      return;
     }
     const shape = { result: { member: 'master_key', as: 'text' } } as const;
     await printResult(session, data, shape, { file, keepBase64: true });
-    return DONE;
   },
 };
 
-export const version: Command = {
-  arguments: [],
+export const version: OwnCommand = {
   options: [
     {
       flag: 'licenses',
@@ -65,7 +61,6 @@ export const version: Command = {
       out.write(isJson ? jsonText({ version: number }, out.isTerminal) : `coffer ${number}\n`);
       if (!isJson) session.remark(`To upgrade this copy: ${upgradeText(installedAs())}.`);
     }
-    return DONE;
   },
 };
 

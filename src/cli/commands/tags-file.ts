@@ -5,7 +5,7 @@ import { FORMAT_NAMES, formatOf, loadFormat, MAX_FILE_BYTES } from '../../tag-fi
 import type { TagFile, TagFormatName } from '../../tag-files/tag-file.ts';
 import { toTree } from '../../tag-files/tree.ts';
 import { plainName, tagName } from '../../tags/names.ts';
-import type { Command } from '../command.ts';
+import type { Command, OwnCommand } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { announceStandardInput, inputText } from '../files/input.ts';
@@ -69,8 +69,7 @@ function formatFor(
   });
 }
 
-export const exportTags: Command = {
-  arguments: [],
+export const exportTags: OwnCommand = {
   options: [{ ...formatOption, fallback: 'from the extension of --out, else yaml' }, ...outOptions],
   details: 'The export is a consistent snapshot, even while other processes write.',
   examples: [

@@ -2,7 +2,7 @@ import { invalid } from '../../ground/errors.ts';
 import { copiedFirst, counted, type TagResource } from '../../operations/tags/documents.ts';
 import { UNUSED_ONLY } from '../../operations/tags/tags.ts';
 import { anyOf } from '../../tags/names.ts';
-import type { Command } from '../command.ts';
+import type { OwnCommand } from '../command.ts';
 import { everyPage } from '../every-page.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { printResult } from '../files/output.ts';
@@ -19,8 +19,7 @@ const DRY_RUN = 'dry-run';
 /** Maximum number of tags that are listed by name. */
 const MAX_NAMED = 5;
 
-export const command: Command = {
-  arguments: [],
+export const command: OwnCommand = {
   options: [
     switching(UNUSED, 'Required, as a reminder that only unused tags are deleted.'),
     {

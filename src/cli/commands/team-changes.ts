@@ -7,7 +7,7 @@ import { isKeyName, spelled } from '../../team/names.ts';
 import { isRecipient } from '../../team/recipients.ts';
 import { isSignedByAuthor, signatureCheck } from '../../team/signing.ts';
 import { freshIdentity, recipientOfIdentity } from '../../transit/envelope/age/recipients.ts';
-import type { ArgumentSpec, Command } from '../command.ts';
+import type { ArgumentSpec, Command, OwnCommand } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { inputText } from '../files/input.ts';
@@ -289,8 +289,7 @@ function sayGuests(session: Session, { state }: TeamKeyring, cards: readonly Car
 
 const AGAIN = 'again';
 
-export const settle: Command = {
-  arguments: [],
+export const settle: OwnCommand = {
   options: [
     taking(AGAIN, 'NAME', 'Encrypt the keys for this member again, if the member cannot open them.'),
     identityOption,
@@ -313,7 +312,6 @@ export const settle: Command = {
     const isSettled = changes.newestId !== before || changed.length > 0;
     session.say(isSettled ? 'Settled.' : 'Nothing to do.');
     if (isSettled || isRestored) changes.sayToCommit(changed);
-    return DONE;
   },
 };
 

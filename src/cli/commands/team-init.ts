@@ -14,8 +14,7 @@ import { sshLineOf } from '../../team/recipients.ts';
 import { checkOf } from '../../team/roots.ts';
 import { signed } from '../../team/signing.ts';
 import { ed25519FromSeed } from '../../transit/key-types/pkcs8.ts';
-import type { Command } from '../command.ts';
-import { DONE } from '../exit-codes.ts';
+import type { OwnCommand } from '../command.ts';
 import { printDocument } from '../files/output.ts';
 import { textOption } from '../given.ts';
 import { taking } from '../parse/everywhere.ts';
@@ -35,7 +34,7 @@ import { identityIn, identityOption } from './team.ts';
 
 /* Command that creates a keyring. */
 
-export const init: Command = {
+export const init: OwnCommand = {
   arguments: [
     {
       metavar: 'FOLDER',
@@ -100,7 +99,6 @@ export const init: Command = {
     session.remark(
       `Next: if ${RULES_NAME} does not name the files with secrets yet, name them there ("coffer help secrets-format"). Then run "coffer secrets git-setup".`,
     );
-    return DONE;
   },
 };
 

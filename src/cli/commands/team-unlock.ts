@@ -2,8 +2,7 @@ import { asCofferError, denied } from '../../ground/errors.ts';
 import { runKeyringAgent } from '../../service/agent/run-keyring-agent.ts';
 import type { AgentSaid } from '../agent/start.ts';
 import { timeOptions, timesOf } from '../agent/times.ts';
-import type { Command } from '../command.ts';
-import { DONE } from '../exit-codes.ts';
+import type { OwnCommand } from '../command.ts';
 import { areLastRules } from '../secret-files/last-rules.ts';
 import { keyringAgentDirectory } from '../secrets/agent-directory.ts';
 import { AgentJudge } from '../team/agent-judge.ts';
@@ -13,8 +12,7 @@ import { identityIn, identityOption, keyringHere } from './team.ts';
 
 /* Commands that keep a keyring unlocked in an agent. */
 
-export const unlock: Command = {
-  arguments: [],
+export const unlock: OwnCommand = {
   options: [...timeOptions, identityOption],
   details:
     'Uses your key once, and starts an agent: a background process of the current user that decrypts and ' +
@@ -30,17 +28,13 @@ export const unlock: Command = {
     for (const { id } of keyring.state.believed) await keyring.roots.open(id);
     if (keyring.roots.known.size === 0) throw denied('none of your keys opens this keyring');
     await keepKeyring(session, keyring, times);
-    return DONE;
   },
 };
 
 const MOST_START_BYTES = 64 << 20;
 
 /** Command that the others start; it reads all its data from standard input. */
-export const inBackground: Command = {
-  arguments: [],
-  options: [],
-  examples: [],
+export const inBackground: OwnCommand = {
   async run({ streams, environment }) {
     const say = (said: AgentSaid): void => streams.out.write(`${JSON.stringify(said)}\n`);
     try {
@@ -55,6 +49,5 @@ export const inBackground: Command = {
     } catch (error) {
       say({ failed: asCofferError(error)?.message ?? 'internal error' });
     }
-    return DONE;
   },
 };

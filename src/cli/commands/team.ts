@@ -4,7 +4,7 @@ import { type Fact, takesOut } from '../../team/fact.ts';
 import { loadFacts } from '../../team/files.ts';
 import { bestVersion, headsOf, type Judgement, keyNames, nameOf } from '../../team/judge/judge.ts';
 import { short, spelled, unspelled } from '../../team/names.ts';
-import type { ArgumentSpec, Command } from '../command.ts';
+import type { ArgumentSpec, OwnCommand } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { printResult } from '../files/output.ts';
 import type { Given } from '../given.ts';
@@ -51,7 +51,7 @@ const idArgument: ArgumentSpec = {
   required: true,
 };
 
-export const trust: Command = {
+export const trust: OwnCommand = {
   arguments: [idArgument],
   options: [identityOption],
   details:
@@ -75,12 +75,10 @@ export const trust: Command = {
     const listed = names.map((name) => (admins.has(name) ? `${name} (admin)` : name));
     session.say(`Trusted on this machine. Members: ${listed.join(', ')}.`);
     remindOfGitSetupHere(session);
-    return DONE;
   },
 };
 
-export const list: Command = {
-  arguments: [],
+export const list: OwnCommand = {
   options: [identityOption],
   details: 'Also lists what is still to do, such as a merge to complete. The same as "coffer team" alone.',
   examples: [['coffer team', 'List the members']],
@@ -120,7 +118,6 @@ export const list: Command = {
       },
     );
     sayDue(session, keyring);
-    return DONE;
   },
 };
 
@@ -152,8 +149,7 @@ function idToTrust({ state, card: own, remembered }: TeamKeyring): string | unde
   return isVouchedFor ? (headsOf(state)[0] ?? state.store) : undefined;
 }
 
-export const log: Command = {
-  arguments: [],
+export const log: OwnCommand = {
   options: [identityOption],
   details:
     'Lists the signed changes to the keyring, oldest first. The times are as their authors set them, and not verified.',
@@ -185,7 +181,6 @@ export const log: Command = {
         }),
       },
     );
-    return DONE;
   },
 };
 
@@ -217,8 +212,7 @@ const valuesWithoutVersion = (state: Judgement, used: readonly RuledFile[]): rea
       ),
   );
 
-export const check: Command = {
-  arguments: [],
+export const check: OwnCommand = {
   options: [identityOption],
   isVerdict: true,
   details:

@@ -1,6 +1,5 @@
 import { isObject } from '../../ground/objects.ts';
-import type { Command } from '../command.ts';
-import { DONE } from '../exit-codes.ts';
+import type { OwnCommand } from '../command.ts';
 import { outPlaceOf } from '../files/out-file.ts';
 import { printResult } from '../files/output.ts';
 import { textOption } from '../given.ts';
@@ -10,7 +9,7 @@ import { outOptions } from '../parse/operation-spec.ts';
 const ACCESSOR = 'accessor';
 
 /** Command that lists the capabilities of a token on paths, like `vault token capabilities`. */
-export const command: Command = {
+export const command: OwnCommand = {
   arguments: [
     {
       metavar: 'PATH',
@@ -53,7 +52,6 @@ export const command: Command = {
       },
       { file, keepBase64: true },
     );
-    return DONE;
   },
 };
 

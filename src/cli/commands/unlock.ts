@@ -3,8 +3,7 @@ import { asCofferError } from '../../ground/errors.ts';
 import { findAgent, requireDirectory } from '../agent/find.ts';
 import { areTimesGiven, timeOptions, timesOf } from '../agent/times.ts';
 import { keepUnlocked, requireNoTrailYet, sayUntil } from '../agent/unlock.ts';
-import type { Command } from '../command.ts';
-import { DONE } from '../exit-codes.ts';
+import type { OwnCommand } from '../command.ts';
 import { printDocument } from '../files/output.ts';
 import { textOption } from '../given.ts';
 import { AUDIT_LOG, auditOption } from '../parse/audit-option.ts';
@@ -14,8 +13,7 @@ import type { Session } from '../session.ts';
 
 const IDENTITY = 'identity';
 
-export const unlock: Command = {
-  arguments: [],
+export const unlock: OwnCommand = {
   options: [
     ...timeOptions,
     takingFile(IDENTITY, 'Unlock with an age or SSH private key in FILE.'),
@@ -39,7 +37,7 @@ export const unlock: Command = {
     const auditFile = textOption(options, AUDIT_LOG);
     await requireNoTrailYet(session, auditFile);
     const identity = textOption(options, IDENTITY);
-    if (!areTimesGiven(options) && identity === undefined && (await isUnlocked(session))) return DONE;
+    if (!areTimesGiven(options) && identity === undefined && (await isUnlocked(session))) return;
     const store = await unlockStore(session, { identity });
     try {
       const status = await keepUnlocked(session, store, times, auditFile);
@@ -48,7 +46,6 @@ export const unlock: Command = {
     } finally {
       store.close();
     }
-    return DONE;
   },
 };
 
@@ -83,9 +80,7 @@ async function hasLostItsStore(session: Session, connection: AgentConnection): P
   return true;
 }
 
-export const lock: Command = {
-  arguments: [],
-  options: [],
+export const lock: OwnCommand = {
   details:
     'Stops the agent of the store, and those of keyrings. An agent that does not respond is killed. ' +
     'Without an agent, the store is already locked.',
@@ -97,7 +92,7 @@ export const lock: Command = {
     const connection = session.settings.address === undefined ? await findAgent(session) : undefined;
     if (connection === undefined) {
       session.remark(keyrings > 0 ? 'Locked.' : 'Already locked.');
-      return DONE;
+      return;
     }
     try {
       await connection.lock();
@@ -111,7 +106,6 @@ export const lock: Command = {
       }
       session.remark('Locked.');
     }
-    return DONE;
   },
 };
 
