@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { manualPages } from '../scripts/manual/pages.ts';
 import { escaped, filled, item, page, shown } from '../scripts/manual/roff.ts';
 import { type CommandPlace, placesOf } from '../src/cli/completions/model.ts';
-import { withNotes } from '../src/cli/parse/notes.ts';
+import { withNotes } from '../src/cli/terminal/help-page.ts';
 import { topicPages } from '../src/cli/topics/registry.ts';
 import type { Topic } from '../src/cli/topics/topic.ts';
 import { commandTree } from '../src/cli/tree.ts';

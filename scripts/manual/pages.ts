@@ -9,7 +9,7 @@ import { EMPTY_VARIABLES, variableGroups } from '../../src/cli/commands/help.ts'
 import { type CommandPlace, placesOf } from '../../src/cli/completions/model.ts';
 import { exitCodeMeanings } from '../../src/cli/exit-codes.ts';
 import { everywhereOptions } from '../../src/cli/parse/everywhere.ts';
-import { rootExamples, withNotes } from '../../src/cli/parse/notes.ts';
+import { rootExamples, withNotes } from '../../src/cli/terminal/help-page.ts';
 import { topicPages } from '../../src/cli/topics/registry.ts';
 import type { Block, Topic } from '../../src/cli/topics/topic.ts';
 import { commandTree } from '../../src/cli/tree.ts';

@@ -2,7 +2,7 @@ import { asCofferError, type ErrorKind } from '../ground/errors.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
 import type { Invocation } from './command.ts';
 import { DONE } from './exit-codes.ts';
-import { type Environment, variable } from './given.ts';
+import { type Environment, refuseReplacedBytes, variable } from './given.ts';
 import { parseQuickly } from './parse/fast-path.ts';
 import { openHere } from './runner-here.ts';
 import { Session } from './session.ts';
@@ -11,7 +11,6 @@ import { type Prompts, terminalPrompts } from './terminal/prompt.ts';
 import { reportError } from './terminal/report.ts';
 import type { Streams } from './terminal/streams.ts';
 import { commandTree } from './tree.ts';
-import { refuseReplacedBytes } from './unreadable.ts';
 
 /**
  * Runs one command line from its arguments to its exit code. It never ends the process and never throws.
@@ -116,13 +115,12 @@ async function explained(
   const { aboutPolicy, isPolicyMistake } = await import('./policy-mistakes.ts');
   if (isPolicyMistake(known)) return aboutPolicy(known);
   const { inPlainWords } = await import('./plain-texts.ts');
-  const { asMissingArgument } = await import('./parse/usage.ts');
+  const { asMissingArgument } = await import('./parse/mistakes.ts');
   const plain = asMissingArgument(inPlainWords(known, session?.addressVariable), invocation);
   if (!ABOUT_NAMES.has(known.kind)) return plain;
-  const { withSpacesForCommas } = await import('./comma-names.ts');
+  const { withNameFirst, withSpacesForCommas } = await import('./misplaced.ts');
   const spaced = withSpacesForCommas(plain, invocation);
   if (spaced !== undefined) return spaced;
-  const { withNameFirst } = await import('./file-before-name.ts');
   const ordered = withNameFirst(plain, invocation);
   if (ordered !== undefined) return ordered;
   const { withNearName } = await import('./near-names.ts');

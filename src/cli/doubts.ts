@@ -111,7 +111,7 @@ export async function callInOrder<T>(
   } catch (error) {
     if (asCofferError(error)?.kind !== 'not-found') throw error;
   }
-  await (await import('./exchanged.ts')).refuseExchanged(session, path, value);
+  await (await import('./misplaced.ts')).refuseExchanged(session, path, value);
   return call(raw);
 }
 

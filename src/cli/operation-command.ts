@@ -1,4 +1,4 @@
-import { asCofferError, exists, failedAfter, invalid } from '../ground/errors.ts';
+import { asCofferError, CofferError, exists, failedAfter, invalid } from '../ground/errors.ts';
 import {
   changesSomething,
   type NewName,
@@ -21,7 +21,6 @@ import {
   runExplained,
   warnOfDoubts,
 } from './doubts.ts';
-import { emptyListOf } from './empty-list.ts';
 import { DONE, FAILED, NOT_VALID } from './exit-codes.ts';
 import type { CalledOperation } from './file-as-key.ts';
 import { hashedMainInput, mainInput, type TypedInput } from './files/main-input.ts';
@@ -36,13 +35,12 @@ import {
   sayWritten,
 } from './files/output.ts';
 import { type Given, textOption } from './given.ts';
-import { hinting } from './hinting.ts';
-import { warnOfMore } from './more-pages.ts';
-import { COPY } from './parse/copy-option.ts';
+import { emptyListOf, warnOfMore } from './listing.ts';
 import {
   ALL,
   BASE64,
   BATCH,
+  COPY,
   FORCE,
   IF_MISSING,
   IN,
@@ -54,7 +52,7 @@ import {
   specOf,
 } from './parse/operation-spec.ts';
 import type { Copier } from './processes/clipboard.ts';
-import { clipboardFor } from './processes/clipboard-for.ts';
+import { clipboardFor } from './processes/copying.ts';
 import type { Session } from './session.ts';
 import { foreseen } from './terminal/report.ts';
 
@@ -84,6 +82,13 @@ export function commandOf(path: readonly string[], summary: string, operation: O
   };
 }
 
+/** Adds a hint to the error of an input that is too large, locally or for a server. */
+const hinting = (hint: string, work: Promise<number>): Promise<number> =>
+  work.catch((error: unknown) => {
+    const known = asCofferError(error);
+    throw known?.kind === 'too-large' ? new CofferError(known.kind, known.texts.message, { hint }) : error;
+  });
+
 /** One run of one operation. */
 class Execution {
   readonly #session: Session;
@@ -110,8 +115,7 @@ class Execution {
     const checked = await this.#checked(typed);
     const batch = this.#option(BATCH);
     refuseSameFile(this.#option(IN), this.#option(OUT));
-    const force = this.#spec.replaces && this.#given.options.has(FORCE);
-    this.#out = await outPlaceOf(this.#session, this.#given.options, force);
+    this.#out = await this.#outPlace();
     if (this.#given.options.has(COPY)) this.#clipboard = await clipboardFor(this.#session);
     if (batch !== undefined) return this.#runBatch(typed, batch);
     if (cli.hashesInput !== undefined) {
@@ -168,8 +172,7 @@ class Execution {
     const checked = calls.map((call) => checkTyped(this.#operation, this.#spec, call, undefined));
     const asks = checked.some((values) => questionOf(this.#operation, values) !== undefined);
     if (asks) await requireConsent(this.#session, this.#operation, calls, this.#mount);
-    const force = this.#spec.replaces && this.#given.options.has(FORCE);
-    this.#out = await outPlaceOf(this.#session, this.#given.options, force);
+    this.#out = await this.#outPlace();
     const runner = await this.#session.runner();
     const { jointDocument, listShape, results, runEach } = await import('./run-each.ts');
     const valuesOf = (raw: RawValues) => parseValues(params, raw).values;
@@ -215,17 +218,6 @@ class Execution {
     return callUnlessThere(this.#session, this.#operation, raw, call);
   }
 
-  /**
-   * Refuses an existing object that differs from the requested one.
-   * @throws `exists` if it differs
-   */
-  #refuseMisfit({ data }: Outcome<unknown>, values: RawValues): void {
-    const misfit = data === undefined ? undefined : this.#operation.cli?.misfit?.(values, data);
-    if (misfit === undefined) return;
-    if (!this.#given.options.has(IF_MISSING)) throw exists(misfit, { hint: 'use another name' });
-    this.#session.warn(misfit);
-  }
-
   async #runBatch(raw: RawValues, from: string): Promise<number> {
     if (this.#value !== undefined)
       throw invalid('VALUE cannot be used with --batch', { hint: 'use only one of them' });
@@ -237,6 +229,11 @@ class Execution {
       from,
       to: this.#out,
     });
+  }
+
+  #outPlace(): Promise<OutPlace | undefined> {
+    const force = this.#spec.replaces && this.#given.options.has(FORCE);
+    return outPlaceOf(this.#session, this.#given.options, force);
   }
 
   #option(flag: string): string | undefined {
@@ -370,10 +367,17 @@ class Execution {
     return valid ? DONE : NOT_VALID;
   }
 
-  /** Warns of an outcome, or refuses it. */
+  /**
+   * Warns of an outcome, or refuses it.
+   * @throws `exists` for an existing object that differs from the requested one
+   */
   #check(outcome: Outcome<unknown>, values: RawValues): void {
-    this.#refuseMisfit(outcome, values);
-    const missed = this.#operation.cli?.missed?.(outcome);
+    const { cli } = this.#operation;
+    const misfit = outcome.data === undefined ? undefined : cli?.misfit?.(values, outcome.data);
+    if (misfit !== undefined && !this.#given.options.has(IF_MISSING))
+      throw exists(misfit, { hint: 'use another name' });
+    if (misfit !== undefined) this.#session.warn(misfit);
+    const missed = cli?.missed?.(outcome);
     if (missed !== undefined) throw missed;
     for (const warning of outcome.warnings ?? []) this.#session.warn(warning);
   }

@@ -4,7 +4,7 @@ import { invalid } from '../ground/errors.ts';
 import { trimSlashes } from '../ground/trim.ts';
 import { DEFAULT_MOUNT } from '../mounts/paths.ts';
 import { locationFrom } from '../store/backends/registry.ts';
-import { homeHint } from './files/home-hint.ts';
+import { homeHint } from './files/in-file.ts';
 import { type Environment, type OptionValue, textOption, variable } from './given.ts';
 import { refuseKeyringPlace } from './team/not-a-store.ts';
 

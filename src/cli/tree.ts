@@ -12,7 +12,7 @@ import {
   type Section,
 } from './command.ts';
 import { commandOf } from './operation-command.ts';
-import { CLIPBOARD_PROCESS } from './processes/clipboard-process.ts';
+import { CLIPBOARD_PROCESS } from './processes/copying.ts';
 
 /** Summaries of the groups of the catalogue. */
 const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
@@ -50,11 +50,9 @@ const own = <Name extends string>(
 ): CommandLeaf => ({ summary, load: async () => completed((await load())[name]) });
 
 const storeless = () => import('./commands/storeless.ts');
-const init = () => import('./commands/init.ts');
 const status = () => import('./commands/status.ts');
 const slots = () => import('./commands/slots.ts');
 const clipboard = () => import('./commands/clipboard.ts');
-const passphrase = () => import('./commands/passphrase.ts');
 const store = () => import('./commands/store.ts');
 const storeBackup = () => import('./commands/store-backup.ts');
 const envelopes = () => import('./commands/envelope.ts');
@@ -63,40 +61,27 @@ const envelopeRewrap = () => import('./commands/envelope-rewrap.ts');
 const keysPublic = () => import('./commands/keys-public.ts');
 const sign = () => import('./commands/sign.ts');
 const sshKeygen = () => import('./commands/ssh-keygen.ts');
-const verify = () => import('./commands/verify.ts');
 const paths = () => import('./commands/paths.ts');
 const secretFiles = () => import('./commands/secret-files.ts');
 const secretValues = () => import('./commands/secret-values.ts');
 const secretCheck = () => import('./commands/secret-check.ts');
-const secretList = () => import('./commands/secret-list.ts');
 const secretInject = () => import('./commands/secret-inject.ts');
 const login = () => import('./commands/login.ts');
 const audit = () => import('./commands/audit.ts');
-const serve = () => import('./commands/serve.ts');
 const server = () => import('./commands/server.ts');
 const serveWorker = () => import('./commands/serve-worker.ts');
 const unlock = () => import('./commands/unlock.ts');
 const agent = () => import('./commands/agent.ts');
-const agentOffers = () => import('./commands/agent-offers.ts');
 const agentRun = () => import('./commands/agent-run.ts');
 const edit = () => import('./commands/edit.ts');
-const gitMerged = () => import('./commands/git-merged.ts');
 const gitSetup = () => import('./commands/git-setup.ts');
 const gitTextconv = () => import('./commands/git-textconv.ts');
-const gitMerge = () => import('./commands/git-merge.ts');
 const exec = () => import('./commands/exec.ts');
-const tagsBulk = () => import('./commands/tags-bulk.ts');
-const tagsDelete = () => import('./commands/tags-delete.ts');
+const tagging = () => import('./commands/tagging.ts');
+const tagChanges = () => import('./commands/tags-changes.ts');
 const tagsFile = () => import('./commands/tags-file.ts');
-const tagsOf = () => import('./commands/tags-of.ts');
-const tagsRename = () => import('./commands/tags-rename.ts');
-const tagsPrune = () => import('./commands/tags-prune.ts');
-const workspacesList = () => import('./commands/workspaces-list.ts');
-const workspacesTag = () => import('./commands/workspaces-tag.ts');
-const policyWho = () => import('./commands/policy-who.ts');
-const tokenCapabilities = () => import('./commands/token-capabilities.ts');
-const tagsShow = () => import('./commands/tags-show.ts');
-const kms = () => import('./commands/kms.ts');
+const tagsShown = () => import('./commands/tags-shown.ts');
+const permissions = () => import('./commands/permissions.ts');
 const agePlugin = () => import('./commands/age-plugin.ts');
 const team = () => import('./commands/team.ts');
 const teamInit = () => import('./commands/team-init.ts');
@@ -106,7 +91,7 @@ const teamChanges = () => import('./commands/team-changes.ts');
 /** Commands without an operation: they work on the store as a whole, on files, or on the command line itself. */
 const storeCommands: Readonly<Record<string, Node>> = {
   keygen: own('Generate a master key', storeless, 'keygen'),
-  init: own('Create a store', init, 'command'),
+  init: own('Create a store', () => import('./commands/init.ts'), 'command'),
   status: own("Show the store's location, unlock methods and contents", status, 'command'),
   unlock: own('Unlock the store for a while', unlock, 'unlock'),
   lock: own('Lock the store', unlock, 'lock'),
@@ -114,9 +99,9 @@ const storeCommands: Readonly<Record<string, Node>> = {
     status: own('Show whether the store is unlocked and when it locks', agent, 'status'),
     env: own('Print environment variables that point programs at the agent', agent, 'env'),
     run: own('Run the agent in the foreground', agentRun, 'run'),
-    offer: own('Offer a key to other programs through the agent', agentOffers, 'offer'),
-    withdraw: own('Stop offering a key to other programs', agentOffers, 'withdraw'),
-    list: own('List the keys offered to other programs', agentOffers, 'list'),
+    offer: own('Offer a key to other programs through the agent', agent, 'offer'),
+    withdraw: own('Stop offering a key to other programs', agent, 'withdraw'),
+    list: own('List the keys offered to other programs', agent, 'list'),
   }),
   [CLIPBOARD_PROCESS]: { ...own('Clear the clipboard later', clipboard, 'inBackground'), hidden: true },
   [KEYRING_AGENT_PROCESS]: {
@@ -130,7 +115,7 @@ const storeCommands: Readonly<Record<string, Node>> = {
     remove: own('Remove a key slot: its secret no longer unlocks the store', slots, 'remove'),
   }),
   passphrase: {
-    ...group('passphrase', { change: own('Change the passphrase of the store', passphrase, 'change') }),
+    ...group('passphrase', { change: own('Change the passphrase of the store', slots, 'changePassphrase') }),
     bare: 'change',
   },
   rekey: own('Replace the root key and re-encrypt the store', slots, 'rekey'),
@@ -145,16 +130,42 @@ const storeCommands: Readonly<Record<string, Node>> = {
   }),
 };
 
-const envelope = group('transit envelope', {
-  encrypt: own('Encrypt a file or stream of any size', envelopes, 'encrypt'),
-  decrypt: own('Decrypt a file or stream from "envelope encrypt" or age', envelopes, 'decrypt'),
-  header: own('Show which key a file is encrypted with, and its metadata', envelopeHeader, 'command'),
-  rewrap: own('Move encrypted files to the latest version of their key', envelopeRewrap, 'command'),
-});
+/** Commands without an operation in the groups of the catalogue. */
+const ADDED: Readonly<Record<string, Group['children']>> = {
+  transit: {
+    envelope: group('transit envelope', {
+      encrypt: own('Encrypt a file or stream of any size', envelopes, 'encrypt'),
+      decrypt: own('Decrypt a file or stream from "envelope encrypt" or age', envelopes, 'decrypt'),
+      header: own('Show which key a file is encrypted with, and its metadata', envelopeHeader, 'command'),
+      rewrap: own('Move encrypted files to the latest version of their key', envelopeRewrap, 'command'),
+    }),
+  },
+  'transit keys': {
+    public: own('Print a public key in the format of another program', keysPublic, 'command'),
+  },
+  token: { capabilities: own('Show what a token may do on a path', permissions, 'capabilities') },
+  policy: { who: own('Show which logins and tokens may do something', permissions, 'who') },
+  workspaces: {
+    list: own('List or search workspaces', () => import('./commands/workspaces-list.ts'), 'command'),
+    tag: own('Add tags to a workspace; they are created if needed', tagging, 'tagWorkspace'),
+  },
+  tags: {
+    show: own('Show a tag and where it is used', tagsShown, 'showTag'),
+    attach: own('Add a tag to workspaces or transit keys', tagging, 'attach'),
+    detach: own('Remove a tag from workspaces or transit keys', tagging, 'detach'),
+    of: own('List the tags of a workspace or transit key', tagsShown, 'listTags'),
+    delete: own('Delete tags and remove them from all workspaces and keys', tagChanges, 'deleteTags'),
+    rename: own('Rename a tag, or merge it into another', tagChanges, 'renameTag'),
+    prune: own('Delete unused tags', tagChanges, 'prune'),
+    export: own('Export all tags and workspaces to a file', tagsFile, 'exportTags'),
+    import: own('Add the tags, workspaces and projects listed in a file', tagsFile, 'importTags'),
+    apply: own('Add and remove tags of workspaces, as listed in a file', tagsFile, 'apply'),
+  },
+};
 
 const signingCommands: Readonly<Record<string, Node>> = {
   sign: own('Sign files for ssh-keygen, git or minisign to verify', sign, 'command'),
-  verify: own('Verify the signature of a file', verify, 'command'),
+  verify: own('Verify the signature of a file', () => import('./commands/verify.ts'), 'command'),
   'age-plugin': { ...own('Run as a plugin of age', agePlugin, 'command'), hidden: true },
   'ssh-keygen': { ...own('Sign and verify for git, as ssh-keygen does', sshKeygen, 'command'), hidden: true },
 };
@@ -180,7 +191,7 @@ const secretCommands: Readonly<Record<string, Node>> = {
     decrypt: own('Decrypt values in files, in place', secretFiles, 'decrypt'),
     rewrap: own('Re-encrypt values with the latest key versions', secretFiles, 'rewrap'),
     edit: own('Edit a file with encrypted values in your editor', edit, 'command'),
-    list: own('List the names of the values in a file', secretList, 'command'),
+    list: own('List the names of the values in a file', secretValues, 'list'),
     get: own('Print one value of a file, decrypted', secretValues, 'get'),
     set: own('Set one value in a file, encrypted', secretValues, 'set'),
     unset: own('Remove a value from a file', secretValues, 'unset'),
@@ -188,8 +199,8 @@ const secretCommands: Readonly<Record<string, Node>> = {
     inject: own('Fill a template with decrypted values', secretInject, 'command'),
     'git-setup': own('Set up git to diff, merge and check encrypted values', gitSetup, 'command'),
     'git-textconv': { ...own('Show a file in a diff', gitTextconv, 'command'), hidden: true },
-    'git-merged': { ...own('Say what a merge has left open', gitMerged, 'command'), hidden: true },
-    'git-merge': { ...own('Merge a file', gitMerge, 'command'), hidden: true },
+    'git-merged': { ...own('Say what a merge has left open', gitSetup, 'merged'), hidden: true },
+    'git-merge': { ...own('Merge a file', () => import('./commands/git-merge.ts'), 'command'), hidden: true },
   }),
 };
 
@@ -220,8 +231,8 @@ const teamCommands: Readonly<Record<string, Node>> = {
 
 const servingCommands: Readonly<Record<string, Node>> = {
   audit: group('audit', { show: own('List the requests in an audit log', audit, 'show') }),
-  serve: own('Serve the store over HTTP', serve, 'command'),
-  kms: own('Run a Kubernetes KMS v2 plugin', kms, 'command'),
+  serve: own('Serve the store over HTTP', () => import('./commands/serve.ts'), 'command'),
+  kms: own('Run a Kubernetes KMS v2 plugin', () => import('./commands/kms.ts'), 'command'),
   seal: own('Seal a server: lock it until it is unsealed', server, 'seal'),
   unseal: own('Unseal a server: unlock it with a secret', server, 'unseal'),
   health: own('Check the health of a server', server, 'health'),
@@ -275,7 +286,7 @@ export const commandTree: Group = {
   sections: SECTIONS,
   children: {
     ...storeCommands,
-    ...withOwnParts(branchOf([], catalogue)),
+    ...branchOf([], catalogue),
     ...signingCommands,
     ...secretCommands,
     ...teamCommands,
@@ -291,62 +302,6 @@ function group(path: string, children: Group['children']): Group {
   return { summary, children };
 }
 
-/** Adds the commands without an operation to the groups of the catalogue. */
-function withOwnParts(children: Group['children']): Group['children'] {
-  return within(withAccessParts(withWorkspaceParts(withTransitParts(children))), 'tags', (tags) => ({
-    ...tags,
-    show: own('Show a tag and where it is used', tagsShow, 'command'),
-    attach: own('Add a tag to workspaces or transit keys', tagsBulk, 'attach'),
-    detach: own('Remove a tag from workspaces or transit keys', tagsBulk, 'detach'),
-    of: own('List the tags of a workspace or transit key', tagsOf, 'command'),
-    delete: own('Delete tags and remove them from all workspaces and keys', tagsDelete, 'command'),
-    rename: own('Rename a tag, or merge it into another', tagsRename, 'command'),
-    prune: own('Delete unused tags', tagsPrune, 'command'),
-    export: own('Export all tags and workspaces to a file', tagsFile, 'exportTags'),
-    import: own('Add the tags, workspaces and projects listed in a file', tagsFile, 'importTags'),
-    apply: own('Add and remove tags of workspaces, as listed in a file', tagsFile, 'apply'),
-  }));
-}
-
-function withAccessParts(children: Group['children']): Group['children'] {
-  const withToken = within(children, 'token', (token) => ({
-    ...token,
-    capabilities: own('Show what a token may do on a path', tokenCapabilities, 'command'),
-  }));
-  return within(withToken, 'policy', (policy) => ({
-    ...policy,
-    who: own('Show which logins and tokens may do something', policyWho, 'command'),
-  }));
-}
-
-function withWorkspaceParts(children: Group['children']): Group['children'] {
-  return within(children, 'workspaces', (workspaces) => ({
-    ...workspaces,
-    list: own('List or search workspaces', workspacesList, 'command'),
-    tag: own('Add tags to a workspace; they are created if needed', workspacesTag, 'command'),
-  }));
-}
-
-function withTransitParts(children: Group['children']): Group['children'] {
-  return within(children, 'transit', (transit) => ({
-    ...within(transit, 'keys', (keys) => ({
-      ...keys,
-      public: own('Print a public key in the format of another program', keysPublic, 'command'),
-    })),
-    envelope,
-  }));
-}
-
-function within(
-  children: Group['children'],
-  word: string,
-  change: (children: Group['children']) => Group['children'],
-): Group['children'] {
-  const found = children[word];
-  if (found === undefined || !('children' in found)) return children;
-  return { ...children, [word]: { ...found, children: change(found.children) } };
-}
-
 function branchOf(path: readonly string[], branch: CatalogueBranch): Group['children'] {
   const nodes: [string, Node][] = [];
   for (const [word, node] of Object.entries(branch)) {
@@ -355,7 +310,7 @@ function branchOf(path: readonly string[], branch: CatalogueBranch): Group['chil
       if (node.command) nodes.push([word, leafOf(here, node)]);
       continue;
     }
-    const children = branchOf(here, node);
+    const children = { ...branchOf(here, node), ...ADDED[here.join(' ')] };
     if (Object.keys(children).length > 0) nodes.push([word, group(here.join(' '), children)]);
   }
   return Object.fromEntries(nodes);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type Group, isGroup } from '../../src/cli/command.ts';
 import { parseQuickly } from '../../src/cli/parse/fast-path.ts';
+import { pipedExample } from '../../src/cli/parse/mistakes.ts';
 import { parseWithCommander } from '../../src/cli/parse/program.ts';
-import { pipedExample } from '../../src/cli/parse/usage.ts';
 import { commandTree } from '../../src/cli/tree.ts';
 import type { CofferError } from '../../src/ground/errors.ts';
 import { streamsDouble } from './streams.double.ts';

@@ -5,7 +5,7 @@ import { parseAst } from 'vitest/node';
 import { isGroup, type Node as TreeNode } from '../../src/cli/command.ts';
 import { EMPTY_VARIABLES, variableGroups } from '../../src/cli/commands/help.ts';
 import { exitCodeMeanings } from '../../src/cli/exit-codes.ts';
-import { withNotes } from '../../src/cli/parse/notes.ts';
+import { withNotes } from '../../src/cli/terminal/help-page.ts';
 import { topicPages } from '../../src/cli/topics/registry.ts';
 import { topicText } from '../../src/cli/topics/topic.ts';
 import { commandTree } from '../../src/cli/tree.ts';

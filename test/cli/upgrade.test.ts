@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { upgradeText } from '../../src/cli/upgrade.ts';
+import { upgradeText } from '../../src/cli/commands/storeless.ts';
 
 const BY_HAND =
   'run install.sh of the new release again, or replace the executable (from a checkout: git pull && npm ci && npm run package, then copy dist/coffer)';

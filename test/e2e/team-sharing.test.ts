@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { sharing } from '../../src/cli/topics/sharing.ts';
+import { sharing } from '../../src/cli/topics/registry.ts';
 import { MASTER_KEY } from './harness.ts';
 import { People, type Person, pull, push } from './team-people.ts';
 

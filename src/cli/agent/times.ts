@@ -4,7 +4,7 @@ import type { AgentStatus, UnlockTimes } from '../../service/agent/calls.ts';
 import type { OptionSpec } from '../command.ts';
 import { type Given, textOption } from '../given.ts';
 import { taking } from '../parse/everywhere.ts';
-import { durationText } from '../terminal/duration.ts';
+import { durationText } from '../terminal/time-texts.ts';
 
 const SECOND_MS = 1000;
 const MINUTE_S = 60;

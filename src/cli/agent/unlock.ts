@@ -8,7 +8,7 @@ import type { SealedStore } from '../../store/sealed/sealed-store.ts';
 import { agentDirectory } from '../secrets/agent-directory.ts';
 import { givesSecret } from '../secrets/secret-variables.ts';
 import type { Session } from '../session.ts';
-import { durationText } from '../terminal/duration.ts';
+import { durationText } from '../terminal/time-texts.ts';
 import { findAgent, requireDirectory } from './find.ts';
 import { startAgent } from './start.ts';
 import { DEFAULT_TIMES, untilText } from './times.ts';

@@ -16,7 +16,7 @@ import { type AgentSaid, toldBy } from '../agent/start.ts';
 import { timeOptions, timesOf } from '../agent/times.ts';
 import type { OptionSpec, OwnCommand } from '../command.ts';
 import { type Given, textOption, textsOption } from '../given.ts';
-import { AUDIT_LOG, auditOption } from '../parse/audit-option.ts';
+import { AUDIT_LOG, auditOption } from '../parse/everywhere.ts';
 import { forgetVariables } from '../secrets/own-environment.ts';
 import { FAMILY_TOKEN, secretVariables } from '../secrets/secret-variables.ts';
 import { credentialsFor, openWith } from '../secrets/unlock.ts';

@@ -1,6 +1,6 @@
 import type { Table } from '../../operations/declaration/table.ts';
 import type { Session } from '../session.ts';
-import { localTime } from '../terminal/age.ts';
+import { localTime } from '../terminal/time-texts.ts';
 import { visible } from '../terminal/visible.ts';
 import { columnWidths, displayWidth, wrapped } from '../wrap.ts';
 

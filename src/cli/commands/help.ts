@@ -3,11 +3,10 @@ import { backendEnvironments, locationForms } from '../../store/backends/registr
 import { type Command, type Group, isGroup, nodeAt } from '../command.ts';
 import { DONE, exitCodeMeanings } from '../exit-codes.ts';
 import { everywhereOptions } from '../parse/everywhere.ts';
-import { withNotes } from '../parse/notes.ts';
 import { optionTerm, parseWithCommander } from '../parse/program.ts';
 import { suggestionFor } from '../parse/suggestion.ts';
 import { unlockSources } from '../secrets/secret-sources.ts';
-import { type HelpLook, heading } from '../terminal/help-page.ts';
+import { type HelpLook, heading, withNotes } from '../terminal/help-page.ts';
 import { topicPages } from '../topics/registry.ts';
 import { MOST_COLUMNS, topicText } from '../topics/topic.ts';
 import { wrapped } from '../wrap.ts';

@@ -30,7 +30,7 @@ import {
   warnOfReaders,
 } from '../runner-remote.ts';
 import type { Session } from '../session.ts';
-import { localTime } from '../terminal/age.ts';
+import { localTime } from '../terminal/time-texts.ts';
 
 const METHOD = 'method';
 const PATH = 'path';

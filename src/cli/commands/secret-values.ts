@@ -1,5 +1,6 @@
 import { utf8 } from '../../ground/bytes.ts';
 import { asCofferError, type CofferError, invalid } from '../../ground/errors.ts';
+import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import { pathOf, placeOf, type ScalarPlace, type ScalarType } from '../../secret-files/format.ts';
 import { isSecret } from '../../secret-files/rules.ts';
 import { changedAlone, spliced } from '../../secret-files/splice.ts';
@@ -8,12 +9,11 @@ import type { ArgumentSpec, Command, OwnCommand } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { inputText, MAX_INPUT_BYTES, openInput } from '../files/input.ts';
 import { outPlaceOf } from '../files/out-file.ts';
-import { printDocument } from '../files/output.ts';
+import { printDocument, printResult } from '../files/output.ts';
 import { type Given, textOption } from '../given.ts';
-import { COPY, copyOption } from '../parse/copy-option.ts';
 import { takingFile } from '../parse/everywhere.ts';
-import { IN, outOptions } from '../parse/operation-spec.ts';
-import { clipboardFor } from '../processes/clipboard-for.ts';
+import { COPY, copyOption, IN, outOptions } from '../parse/operation-spec.ts';
+import { clipboardFor } from '../processes/copying.ts';
 import { remindOfGitSetup } from '../secret-files/clone-reminder.ts';
 import { committedFile } from '../secret-files/committed.ts';
 import { warnOfDamaged } from '../secret-files/damaged-values.ts';
@@ -35,6 +35,7 @@ import { openFiles, type ReadFile, sealFiles } from '../secret-files/transform.t
 import type { Session } from '../session.ts';
 import type { CountedVersions } from '../team/team-keys.ts';
 import { shellWord } from '../terminal/shell-word.ts';
+import { visible } from '../terminal/visible.ts';
 
 const nameArgument: ArgumentSpec = {
   metavar: 'NAME',
@@ -300,3 +301,43 @@ async function valueFor(
     opened.close();
   }
 }
+
+/** Command that lists the values of a file. */
+export const list: OwnCommand = {
+  arguments: [{ ...oneFile, required: false }],
+  options: [formatOption],
+  details:
+    'Prints the name of each value and, on a terminal, the key version that it is encrypted with. ' +
+    'Values are not decrypted, so neither a key nor a store is needed.',
+  examples: [['coffer secrets list .env', 'List the names of the values in .env']],
+  async run(session, { arguments: [path], options }) {
+    if (path === undefined) {
+      throw invalid('no file given', {
+        field: 'FILE',
+        hint: 'name a file, such as .env; for the mounts that "vault secrets list" shows, use "coffer mounts list"',
+      });
+    }
+    const { file } = await new Files(session, options).open(path);
+    const values = file.places.map(({ name, sealed }) => ({
+      name,
+      encrypted: sealed !== undefined,
+      mount: sealed?.mount ?? null,
+      key: sealed?.key ?? null,
+      version: sealed?.version ?? null,
+    }));
+    await printResult(
+      session,
+      { file: path, values },
+      {
+        lines: () => values.map(({ name }) => visible(name)),
+        table: () => ({
+          head: ['Name', 'Encrypted with'],
+          rows: values.map(({ name, encrypted, mount, key, version }) => [
+            name,
+            encrypted ? `${mount === DEFAULT_MOUNT ? '' : `${mount}/`}${key} v${version}` : 'not encrypted',
+          ]),
+        }),
+      },
+    );
+  },
+};

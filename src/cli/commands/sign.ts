@@ -4,8 +4,7 @@ import { utf8 } from '../../ground/bytes.ts';
 import { invalid } from '../../ground/errors.ts';
 import { isInside, printManifest } from '../../signatures/manifest.ts';
 import type { OwnCommand } from '../command.ts';
-import { refuseStandardOutput } from '../files/backup-out.ts';
-import { FileHasher, STANDARD } from '../files/hashed-files.ts';
+import { FileHasher, STANDARD } from '../files/hashing.ts';
 import { mayReplace, openOutFile } from '../files/out-file.ts';
 import { printDocument } from '../files/output.ts';
 import { type Given, numberOption, textOption } from '../given.ts';
@@ -115,7 +114,11 @@ function planOf({ arguments: files, options }: Given): SignPlan {
   if (format === undefined)
     throw invalid(`invalid format "${name}"`, { field: `--${FORMAT}`, hint: 'use ssh or minisign' });
   const manifest = textOption(options, MANIFEST);
-  refuseStandardOutput(manifest, `--${MANIFEST}`);
+  if (manifest === STANDARD)
+    throw invalid('standard output cannot be used here', {
+      field: `--${MANIFEST}`,
+      hint: 'use the name of a file; ./- for a file with this name',
+    });
   const comment = textOption(options, COMMENT);
   if (comment !== undefined && /[\r\n]/.test(comment)) {
     throw invalid('the comment must be a single line', { field: `--${COMMENT}` });

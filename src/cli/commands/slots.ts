@@ -1,7 +1,14 @@
-import { asCofferError, conflict, invalid } from '../../ground/errors.ts';
+import { asCofferError, conflict, invalid, sealed } from '../../ground/errors.ts';
 import type { Table } from '../../operations/declaration/table.ts';
 import { rekey as sealAgain } from '../../store/administration/rekey.ts';
-import { addSlot, listSlots, removeSlot, requireRemovable } from '../../store/administration/slots.ts';
+import {
+  addSlot,
+  listSlots,
+  removeSlot,
+  replaceSlot,
+  requireRemovable,
+} from '../../store/administration/slots.ts';
+import { sealedView } from '../../store/administration/status.ts';
 import { DamageError } from '../../store/administration/verified.ts';
 import type { SealedStore } from '../../store/sealed/sealed-store.ts';
 import type { SlotSummary } from '../../store/slots/slot-kind.ts';
@@ -11,11 +18,19 @@ import type { OwnCommand } from '../command.ts';
 import { unlessUnseen } from '../doubts.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { isBrief, printDocument, printResult } from '../files/output.ts';
-import { newsOfSlots, type PlannedSlot, plannedSlots, slotOptions } from '../secrets/new-slots.ts';
-import { unlockStore } from '../secrets/unlock.ts';
+import { textOption } from '../given.ts';
+import { takingFile } from '../parse/everywhere.ts';
+import {
+  newPassphrase,
+  newsOfSlots,
+  type PlannedSlot,
+  plannedSlots,
+  slotOptions,
+} from '../secrets/new-slots.ts';
+import { unlockStore, unlockWithPassphrase } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
 import { watched } from '../terminal/progress.ts';
-import { findingText, namingDamage, sayLeftOut, WITHOUT_DAMAGED } from './damage.ts';
+import { findingText, namingDamage, sayLeftOut, WITHOUT_DAMAGED } from './whole-store.ts';
 
 /** Runs `work` on the unlocked local store itself. */
 async function onStore<T>(session: Session, work: (store: SealedStore) => Promise<T>): Promise<T> {
@@ -212,3 +227,55 @@ async function resealed(
     return (await session.confirmed(async () => `Permanently drop ${what}?`)) ? seal(true) : undefined;
   }
 }
+
+const FILE = 'passphrase-file';
+/** Kinds of slots that a passphrase may open: the output of a command is tried as one, too. */
+const TAKING: ReadonlySet<string> = new Set(['passphrase', 'command']);
+
+/** Replaces the key slot of the passphrase, in one step. */
+export const changePassphrase: OwnCommand = {
+  options: [takingFile(FILE, 'Read the new passphrase from FILE.')],
+  details:
+    'Asks for the current passphrase, then twice for the new one. In scripts, the current one is read from ' +
+    '$COFFER_PASSPHRASE or $COFFER_PASSPHRASE_FILE, the new one from $COFFER_NEW_PASSPHRASE or --passphrase-file. ' +
+    'The data, and other secrets that unlock the store, are not changed. The old passphrase still opens earlier copies ' +
+    'and backups of the store. If an attacker may have such a copy and the old passphrase, run "coffer rekey" as well: ' +
+    'it gives the store a new root key.',
+  examples: [
+    ['coffer passphrase change', 'Change the passphrase'],
+    ['coffer passphrase change --passphrase-file new.txt', 'Read the new passphrase from a file'],
+  ],
+  async run(session, { options }) {
+    session.refuseRemote();
+    const { slots: there } = await sealedView(session.settings.storeLocation);
+    if (there.length > 0 && !there.some(({ kind }) => TAKING.has(kind))) {
+      throw sealed('this store has no passphrase', { hint: 'add one with "coffer slots add --passphrase"' });
+    }
+    await sayWhyAsked(session);
+    const store = await unlockWithPassphrase(session, 'Current passphrase');
+    try {
+      const { slotId } = store.keyring;
+      const slots = await listSlots(store);
+      const slot = slots.find(({ id }) => id === slotId);
+      if (slot !== undefined && slot.kind !== 'passphrase') {
+        throw conflict(`slot ${slotId} gets this passphrase from a command, so it cannot be changed here`, {
+          hint: `first change it in your password manager, then run "coffer slots add --command COMMAND" and "coffer slots remove ${slotId}"`,
+        });
+      }
+      const passphrase = await newPassphrase(session, false, textOption(options, FILE));
+      const request = { kind: 'passphrase', passphrase } as const;
+      const created = await replaceSlot(store, slotId, request);
+      await printDocument(session, created);
+      session.say('Changed the passphrase.');
+      const others = slots.filter(({ id, kind }) => id !== slotId && kind === 'passphrase').length;
+      if (others > 0) session.say(othersText(others));
+      await lockAgent(session);
+      return;
+    } finally {
+      store.close();
+    }
+  },
+};
+
+const othersText = (count: number): string =>
+  `${count === 1 ? 'Another passphrase still unlocks' : `${count} other passphrases still unlock`} the store, see "coffer slots list".`;

@@ -1,5 +1,6 @@
 import { AGENT_EXITED, type AgentConnection } from '../../client/agent.ts';
 import { asCofferError, type CofferError, withOtherHint } from '../../ground/errors.ts';
+import { isObject } from '../../ground/objects.ts';
 import { trimSlashes } from '../../ground/trim.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
 import { type Cell, type Table, timeCell } from '../../operations/declaration/table.ts';
@@ -212,7 +213,6 @@ const rowsOf = (facts: readonly Fact[]): Table['rows'] =>
 type Fact = readonly [name: string, value: Cell | undefined];
 
 async function serverFacts(session: Session, { address, sealed, version }: ServerStatus): Promise<Fact[]> {
-  const { loginFacts } = await import('./status-login.ts');
   return [
     ['Address', address],
     ['State', sealed ? 'sealed' : 'unsealed'],
@@ -239,5 +239,25 @@ async function localFacts(
     ['Mounts', count(mounts)],
     ['Organizations', count(organizations)],
     ['Damaged slots', damaged === undefined ? undefined : `${damaged.length}: run "coffer doctor"`],
+  ];
+}
+
+/** Returns who is logged in to an unsealed server, as far as the token may look itself up. */
+async function loginFacts(session: Session, runner: Runner, address: string): Promise<readonly Fact[]> {
+  const { tokenFor } = await import('../runner-remote.ts');
+  // A token of the command line was given, and reading it again could ask for it again.
+  const isGiven = session.settings.token.kind !== 'none';
+  if (!isGiven && (await tokenFor(session, address)).token === undefined)
+    return [['Logged in', 'no: run "coffer login"']];
+  // The only request with the token: asking first whether it is allowed would take another use of a limited token.
+  const answer = await runner.run('token lookup-self', {}).catch(() => undefined);
+  const details = answer?.data;
+  if (!isObject(details))
+    return [['Logged in as', 'unknown: the token is not valid, or may not look itself up']];
+  const { display_name: name, policies, expire_time: ends } = details;
+  return [
+    ['Logged in as', typeof name === 'string' && name !== '' ? name : 'token'],
+    ['Policies', Array.isArray(policies) ? policies.map(String).join(', ') : undefined],
+    ['Token expires', typeof ends === 'string' ? timeCell(ends) : 'never'],
   ];
 }

@@ -1,15 +1,27 @@
 import { backupStore, restoreStore, verifyBackup } from '../../store/administration/backup.ts';
 import { printLocation } from '../../store/backends/registry.ts';
 import type { OwnCommand } from '../command.ts';
-import { withBackupFrom } from '../files/backup-in.ts';
-import { heldBackupPath, refuseTerminal, STANDARD_OUTPUT, takeHeld } from '../files/backup-out.ts';
+import {
+  heldBackupPath,
+  refuseTerminal,
+  STANDARD,
+  takeHeld,
+  withBackupFrom,
+} from '../files/backup-streams.ts';
 import { mayReplace } from '../files/out-file.ts';
 import { printDocument } from '../files/output.ts';
 import { FORCE, forceOption } from '../parse/operation-spec.ts';
 import { interruptible } from '../processes/interruptible.ts';
 import { credentialsFor } from '../secrets/unlock.ts';
-import { sayLeftOut, WITHOUT_DAMAGED } from './damage.ts';
-import { forgetLastSeen, UNVERIFIED, unlocking, verification, verifying } from './verifying.ts';
+import {
+  forgetLastSeen,
+  sayLeftOut,
+  UNVERIFIED,
+  unlocking,
+  verification,
+  verifying,
+  WITHOUT_DAMAGED,
+} from './whole-store.ts';
 
 export const backup: OwnCommand = {
   arguments: [
@@ -34,7 +46,7 @@ export const backup: OwnCommand = {
     session.refuseRemote();
     const [file = ''] = given.arguments;
     const location = session.settings.storeLocation;
-    const isPrinted = file === STANDARD_OUTPUT;
+    const isPrinted = file === STANDARD;
     if (isPrinted) refuseTerminal(session);
     const replace = !isPrinted && (await mayReplace(session, [file], given.options.has(FORCE)));
     const to = isPrinted ? heldBackupPath() : file;

@@ -20,8 +20,16 @@ import { refuseUnmeantPlace } from '../settings.ts';
 import { messageLine } from '../terminal/message.ts';
 import { watched } from '../terminal/progress.ts';
 import { visible } from '../terminal/visible.ts';
-import { findingText, sayLeftOut, WITHOUT_DAMAGED } from './damage.ts';
-import { explainedCredentials, forgetLastSeen, UNVERIFIED, verification, verifying } from './verifying.ts';
+import {
+  explainedCredentials,
+  findingText,
+  forgetLastSeen,
+  sayLeftOut,
+  UNVERIFIED,
+  verification,
+  verifying,
+  WITHOUT_DAMAGED,
+} from './whole-store.ts';
 
 const REPAIR = 'repair';
 

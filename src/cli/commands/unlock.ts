@@ -6,8 +6,7 @@ import { keepUnlocked, requireNoTrailYet, sayUntil } from '../agent/unlock.ts';
 import type { OwnCommand } from '../command.ts';
 import { printDocument } from '../files/output.ts';
 import { textOption } from '../given.ts';
-import { AUDIT_LOG, auditOption } from '../parse/audit-option.ts';
-import { takingFile } from '../parse/everywhere.ts';
+import { AUDIT_LOG, auditOption, takingFile } from '../parse/everywhere.ts';
 import { unlockStore } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
 

@@ -11,7 +11,7 @@ import { DEFAULT_HASH } from '../../transit/hashing.ts';
 import type { SignatureRequest } from '../../transit/signing.ts';
 import type { Command } from '../command.ts';
 import { DONE, NOT_VALID } from '../exit-codes.ts';
-import { FileHasher, STANDARD } from '../files/hashed-files.ts';
+import { FileHasher, readRest, STANDARD } from '../files/hashing.ts';
 import { headOf, openInFile, readFileWhole } from '../files/in-file.ts';
 import {
   announceStandardInput,
@@ -20,7 +20,6 @@ import {
   readShortText,
   readStandardInput,
 } from '../files/input.ts';
-import { readRest } from '../files/large-input.ts';
 import { printResult } from '../files/output.ts';
 import { OR_FILE, takingTextOrFile, textOrFile } from '../files/text-or-file.ts';
 import { type Given, textOption } from '../given.ts';

@@ -1,12 +1,18 @@
+import { type Stats, statSync } from 'node:fs';
+import { isThere } from '../../ground/directories.ts';
 import type { FileFormat, SecretFile } from '../../secret-files/format.ts';
-import { isSecret, RULES_NAME } from '../../secret-files/rules.ts';
+import { MAX_FILE_BYTES } from '../../secret-files/formats.ts';
+import { isSecret, RULES_NAME, type Rule } from '../../secret-files/rules.ts';
 import { align } from '../../secret-files/three-way.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
+import { readFileWhole } from '../files/in-file.ts';
+import { refuseWayOut } from '../repository/files-of-others.ts';
 import { unmergedSides } from '../repository/git.ts';
 import { Files } from '../secret-files/files.ts';
-import { refuseReadable } from '../secret-files/left-readable.ts';
+import { refuseReadable, requireRules } from '../secret-files/left-readable.ts';
 import { mergeFile } from '../secret-files/merge-file.ts';
-import { textOf } from '../secret-files/secret-file.ts';
+import { Rulebook } from '../secret-files/rulebook.ts';
+import { FILE, formatFor, replaceSecretFile, textOf } from '../secret-files/secret-file.ts';
 import {
   type KnownValues,
   knownValues,
@@ -17,7 +23,6 @@ import {
 import type { Session } from '../session.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import type { DraftFile } from './draft.ts';
-import { type EditTarget, presentOf, writeTarget } from './target.ts';
 
 /** State of the file: decrypted, and with its ciphertexts. */
 interface EditedState {
@@ -197,4 +202,51 @@ async function stateOf(
   const [result] = await openFiles(session, [{ path: name, format, file }]);
   const plain = requireFile(result);
   return { plain, values: knownValues(file, plain) };
+}
+
+/** File that is edited. */
+interface EditTarget {
+  /** Path with links resolved. */
+  readonly path: string;
+  /** Path as typed, for messages. */
+  readonly name: string;
+  readonly format: FileFormat;
+  readonly rule: Rule | undefined;
+  readonly rulebook: Rulebook;
+}
+
+/** Content of the file on disk. */
+interface Present {
+  readonly text: string;
+  readonly bytes: Buffer;
+  readonly stats: Stats;
+}
+
+/**
+ * Returns the file to edit.
+ * @throws `unsupported` if neither name nor rules tell the format; `invalid` for invalid rules, and for a link that
+ * leaves the repository
+ */
+export async function targetOf(session: Session, name: string, path: string): Promise<EditTarget> {
+  refuseWayOut(name, name);
+  const rulebook = new Rulebook(session);
+  const rule = await rulebook.ruleFor(path);
+  await requireRules(session, rulebook, { path });
+  return { path, name, rule, rulebook, format: await formatFor(name, rule?.format) };
+}
+
+/** Reads the file; undefined if it does not exist. */
+function presentOf({ path, name }: EditTarget): Present | undefined {
+  if (!isThere(path)) return undefined;
+  const stats = statSync(path);
+  const bytes = readFileWhole(path, FILE, MAX_FILE_BYTES + 1);
+  return { text: textOf(name, bytes), bytes, stats };
+}
+
+/**
+ * Replaces the file.
+ * @throws `conflict` or `exists` if it was changed meanwhile
+ */
+async function writeTarget({ path }: EditTarget, now: Present | undefined, text: string): Promise<void> {
+  await replaceSecretFile({ path, ...(now ?? { bytes: Buffer.alloc(0), stats: undefined }) }, text);
 }

@@ -3,7 +3,6 @@ import { CofferError } from '../../ground/errors.ts';
 import { answered } from '../../ground/pause.ts';
 import { diskReason } from '../../store/backends/files/disk-errors.ts';
 import { type Input, inputFrom } from '../terminal/streams.ts';
-import { homeHint } from './home-hint.ts';
 
 /** Reasons why a file cannot be opened, read or written that differ from those of the store. */
 export const FILE_REASONS: Readonly<Record<string, string>> = {
@@ -123,3 +122,15 @@ export function headOf(input: Input, count: number): Buffer {
   }
   return head.subarray(0, filled);
 }
+
+/** Path of the home directory, as shells have it. */
+const HOME = /^~(?=\/|$)/;
+
+/**
+ * Returns the hint for a path with a `~` that the shell left as it is, because it was in quotes, after `=`, or in a
+ * file of variables; undefined for any other path.
+ */
+export const homeHint = (path: string): string | undefined =>
+  HOME.test(path)
+    ? `the shell does not expand ~ in quotes or after =: use "${path.replace(HOME, '$HOME')}", or ./${path} for a directory named ~`
+    : undefined;

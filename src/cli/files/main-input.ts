@@ -22,7 +22,7 @@ export interface TypedInput {
 const ORDINARY_BYTES = 1 << 20;
 
 /** Loads the code for large inputs, so that ordinary commands start without it. */
-const largeInputs = () => import('./large-input.ts');
+const largeInputs = () => import('./hashing.ts');
 
 /**
  * Returns the parameters given by the main input of a command: the input itself, or a hash of it.
@@ -155,7 +155,7 @@ const CIPHERTEXT = 'ciphertext';
  */
 async function refuseEnvelope(path: string | undefined): Promise<void> {
   if (path === undefined || path === '-' || path.includes(':') || !existsSync(path)) return;
-  const { isEnvelopeFile } = await import('./envelope-file.ts');
+  const { isEnvelopeFile } = await import('./beginning.ts');
   if (!isEnvelopeFile(path)) return;
   throw invalid(`${path} is an encrypted file`, {
     hint: `run "coffer transit envelope decrypt --in ${shellWord(path)}"`,

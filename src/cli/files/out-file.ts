@@ -21,8 +21,7 @@ import { type Given, textOption } from '../given.ts';
 import { FORCE, OUT } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 import { writeWhole, writeWholeLater } from '../terminal/streams.ts';
-import { homeHint } from './home-hint.ts';
-import { FILE_REASONS } from './in-file.ts';
+import { FILE_REASONS, homeHint } from './in-file.ts';
 
 const OWNER_ONLY = 0o600;
 const MODE_BITS = 0o7777;

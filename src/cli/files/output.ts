@@ -13,9 +13,8 @@ import {
 import type { ListDocument } from '../../operations/json-api/pages.ts';
 import type { Session } from '../session.ts';
 import type { OutputFormat } from '../settings.ts';
-import { ageText } from '../terminal/age.ts';
-import { durationText } from '../terminal/duration.ts';
 import { isRead } from '../terminal/streams.ts';
+import { ageText, durationText } from '../terminal/time-texts.ts';
 import { isPlainText, visible, visibleLines } from '../terminal/visible.ts';
 import { withPermission } from '../with-permission.ts';
 import { type OutPlace, openOutFile } from './out-file.ts';

@@ -116,3 +116,9 @@ function refuseExclusions(
     }
   }
 }
+
+export const AUDIT_LOG = 'audit-log';
+export const auditOption = takingFile(
+  AUDIT_LOG,
+  'Log all requests: append a JSON line to FILE before answering each.',
+);

@@ -6,8 +6,7 @@ import { RESOURCE_KINDS } from '../../operations/declaration/resource-kinds.ts';
 import { routesOf } from '../../operations/declaration/route.ts';
 import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts';
 import { type Given, textOption } from '../given.ts';
-import { inFlags } from '../terminal/flag-names.ts';
-import { copyOption, copyOptionBeside } from './copy-option.ts';
+import { inFlags } from '../terminal/hint-words.ts';
 import { switching, taking, takingFile } from './everywhere.ts';
 
 /** Command-line syntax of an operation, derived completely from its declaration. */
@@ -317,3 +316,23 @@ export function plainExamples(
 
 const exampleOf = ({ example, refersTo, metavar }: CliParam): string =>
   example ?? (refersTo === undefined ? (metavar ?? 'NAME') : RESOURCE_KINDS[refersTo].example);
+
+export const COPY = 'copy';
+
+/** Time after which the clipboard is cleared, in seconds. */
+export const DEFAULT_CLIPBOARD_SECONDS = 45;
+
+/** Option of commands that print a secret. */
+export const copyOption: OptionSpec = {
+  ...switching(
+    COPY,
+    `Copy to the clipboard instead of printing, and clear it after ${DEFAULT_CLIPBOARD_SECONDS}s.`,
+  ),
+  excludes: ['out', 'output'],
+};
+
+/** Declares the option for commands that process many items. */
+const copyOptionBeside = (flag: string): OptionSpec => ({
+  ...copyOption,
+  excludes: [...(copyOption.excludes ?? []), flag],
+});

@@ -23,18 +23,14 @@ import {
   heading,
   helpPage,
   ONLY_NAMED,
+  withNotes,
 } from '../terminal/help-page.ts';
 import type { Streams } from '../terminal/streams.ts';
 import { topicPages } from '../topics/registry.ts';
 import { wrapped } from '../wrap.ts';
 import { everywhereBeside, everywhereOptions, invocation } from './everywhere.ts';
-import { tooManyWords } from './excess.ts';
-import { withNotes } from './notes.ts';
-import { recorded } from './recorded.ts';
-import { insteadForSignatures } from './signing-habits.ts';
+import { insteadForSignatures, pipedExample, swallowedBy, tooManyWords, usageOf } from './mistakes.ts';
 import { ANY_KEY, insteadOfCommand, insteadOfOption, type NextWord, suggestionFor } from './suggestion.ts';
-import { swallowedBy } from './swallowed.ts';
-import { pipedExample, usageOf } from './usage.ts';
 
 /** Result of parsing with commander. */
 type ParseOutcome =
@@ -392,3 +388,22 @@ const moreText = (columns: number, look: HelpLook): string => {
 
 const MORE_HEADING = 'More:';
 const MORE = `${MORE_HEADING} coffer COMMAND --help, coffer help options, environment, exit-codes, ${topicPages.map(({ name }) => name).join(', ')}`;
+
+/**
+ * Returns the value of an option after another occurrence of it.
+ * @param typed undefined or null for an occurrence without a value
+ * @param earlier value before it; undefined at the first occurrence
+ * @throws `invalid` for two values of an option that takes one: the user cannot have meant both
+ */
+function recorded(
+  spec: OptionSpec,
+  typed: string | null | undefined,
+  earlier: OptionValue | undefined,
+): OptionValue {
+  const value = typeof typed === 'string' ? typed : true;
+  if (value !== true && (spec.takes === 'values' || spec.takes === 'each'))
+    return [...[earlier ?? []].flat().map(String), value];
+  if (earlier !== undefined && earlier !== value)
+    throw invalid('given twice with different values', { field: `--${spec.flag}`, hint: 'use it once' });
+  return value;
+}

@@ -10,7 +10,7 @@ import { KEYRING_AGENT_PROCESS } from '../agent/agent-process.ts';
 import { DEFAULT_TIMES, untilText } from '../agent/times.ts';
 import { keyringAgentDirectories, keyringAgentDirectory } from '../secrets/agent-directory.ts';
 import type { Session } from '../session.ts';
-import { durationText } from '../terminal/duration.ts';
+import { durationText } from '../terminal/time-texts.ts';
 import { agentFailure } from './agent-reading.ts';
 import type { TeamKeyring } from './keyring.ts';
 

@@ -3,9 +3,8 @@ import type { Invocation } from '../command.ts';
 import { DONE, exitCodeOf, FAILED, INTERRUPTED } from '../exit-codes.ts';
 import type { Environment } from '../given.ts';
 import { isColourAllowed } from '../settings.ts';
-import { inFlags } from './flag-names.ts';
+import { inFlags, inSamePlace } from './hint-words.ts';
 import { messageLine } from './message.ts';
-import { inSamePlace } from './same-place.ts';
 import { ClosedPipe, Interrupted, type Streams } from './streams.ts';
 import { visible, visibleLines } from './visible.ts';
 

@@ -1,11 +1,113 @@
-import { envelopeFormat } from './envelope-format.ts';
-import { policyFormat } from './policy-format.ts';
-import { secretsFormat } from './secrets-format.ts';
-import { sharing } from './sharing.ts';
-import { storeFormat } from './store-format.ts';
-import { tagsFormat } from './tags-format.ts';
+import { envelopeFormat, policyFormat, secretsFormat, storeFormat, tagsFormat } from './formats.ts';
 import type { Topic } from './topic.ts';
-import { unlocking } from './unlocking.ts';
+
+const unlocking: Topic = {
+  name: 'unlocking',
+  page: 'coffer-unlocking',
+  section: 7,
+  summary: 'What unlocks a store, and what to do if a passphrase is forgotten',
+  commands: ['init', 'unlock', 'lock', 'slots', 'passphrase', 'status', 'rekey'],
+  parts: [
+    {
+      heading: 'What unlocks a store',
+      blocks: [
+        'Each of the secrets of a store unlocks it by itself, and has a key slot in the store; "coffer slots list" lists the slots. ' +
+          '"coffer unlock" asks once and leaves an agent with the unlocked store for later commands.',
+        {
+          terms: [
+            ['passphrase', 'A prompt, COFFER_PASSPHRASE or COFFER_PASSPHRASE_FILE.'],
+            ['master key or key file', 'COFFER_MASTER_KEY or COFFER_MASTER_KEY_FILE.'],
+            ['password manager', 'COFFER_MASTER_KEY_COMMAND, a command that prints the secret.'],
+            ['recovery shares', 'A prompt, or COFFER_SHARES_FILE.'],
+            [
+              'age or SSH key',
+              'The private key: COFFER_IDENTITY, COFFER_IDENTITY_FILE, or a key of this user, if the slot was created or opened on this machine before.',
+            ],
+          ],
+        },
+        'Variables take precedence over the agent, and the agent over a prompt. "coffer status" says which secrets unlock this store.',
+      ],
+    },
+    {
+      heading: 'Before a passphrase is forgotten',
+      blocks: [
+        'A passphrase cannot be reset. Add a second secret now, and keep it elsewhere, e.g. on paper:',
+        {
+          lines: [
+            'umask 077',
+            'coffer slots add --raw --label paper > master.key',
+            'coffer slots add --shares 3 --threshold 2 > shares.txt',
+          ],
+        },
+      ],
+    },
+    {
+      heading: 'If a passphrase is forgotten',
+      blocks: [
+        'If another secret unlocks the store, add a new passphrase with it, and remove the old slot with "coffer slots remove":',
+        { lines: ['COFFER_MASTER_KEY_FILE=master.key coffer slots add --passphrase'] },
+        'If nothing else unlocks the store, but an agent still has it open ("coffer agent status"), encrypted values can be read until it ' +
+          'locks: run "coffer secrets decrypt FILE" for what you need now. A backup is unlocked by the secrets that the store had ' +
+          'when it was made. Otherwise the data is lost: create a new store, and new secrets where the old ones were used.',
+      ],
+    },
+  ],
+};
+
+export const sharing: Topic = {
+  name: 'sharing',
+  page: 'coffer-sharing',
+  section: 7,
+  summary: 'How colleagues get access to the encrypted values of a repository',
+  commands: ['secrets', 'edit', 'exec', 'team'],
+  parts: [
+    {
+      heading: 'Why a value cannot be decrypted',
+      blocks: [
+        'A value that was encrypted with a key of a store can only be decrypted with that store. A new store, or a new key of the ' +
+          'same name, does not help. To share values, their author moves them to a keyring: a directory .coffer in the repository, ' +
+          'with keys that only its members can open, each with an SSH or age key of their own.',
+      ],
+    },
+    {
+      heading: 'How the author moves the values to a keyring',
+      blocks: [
+        'In the repository, for each file with encrypted values:',
+        {
+          lines: [
+            'coffer secrets decrypt .env     # with your store; do not commit the result',
+            'coffer team init                # once: creates the keyring, whose first key is called app',
+            'coffer secrets encrypt .env     # with the key that .coffer.yaml names for the file',
+          ],
+        },
+        'If .coffer.yaml names another key than app, create it with "coffer team key add NAME". After "coffer team init", files of ' +
+          'the repository use its keyring: to decrypt a file that was encrypted with a store, name the store with "--store DIRECTORY".',
+        'Then add each colleague with a public key, and commit:',
+        {
+          lines: [
+            'coffer team add bob bob.pub     # or the text of the key: age1…, "ssh-ed25519 …"',
+            'git add .coffer .env && git commit -m "Share the secrets with bob" && git push',
+          ],
+        },
+        '"coffer team add" prints an ID. Tell it to bob in person or by chat, not through the repository.',
+      ],
+    },
+    {
+      heading: 'How the colleague uses them',
+      blocks: [
+        'Once in each clone, with the ID that the author sent:',
+        { lines: ['git pull', 'coffer team trust ID', 'coffer exec -f .env -- npm start'] },
+        'No store is needed. If your private key is not ~/.ssh/id_ed25519 or another usual file, set COFFER_IDENTITY_FILE.',
+      ],
+    },
+    {
+      heading: 'What remains in the history of git',
+      blocks: [
+        'Earlier commits still have the values that were encrypted with the store; only that store decrypts them.',
+      ],
+    },
+  ],
+};
 
 /** Topics with a page of their own in the manual, in the order of help. */
 export const topicPages: readonly Topic[] = [

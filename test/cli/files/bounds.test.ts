@@ -1,9 +1,8 @@
 import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { FileHasher } from '../../../src/cli/files/hashed-files.ts';
+import { FileHasher, readRest } from '../../../src/cli/files/hashing.ts';
 import { MAX_INPUT_BYTES } from '../../../src/cli/files/input.ts';
-import { readRest } from '../../../src/cli/files/large-input.ts';
 import type { Input } from '../../../src/cli/terminal/streams.ts';
 import { temporaryDirectory } from '../../store/temporary-store.ts';
 import { answeredSession } from '../answering.ts';

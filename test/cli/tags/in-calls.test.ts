@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { command } from '../../../src/cli/commands/tags-delete.ts';
+import { deleteTags as command } from '../../../src/cli/commands/tags-changes.ts';
 import { carryOut, inCalls } from '../../../src/cli/tags/in-calls.ts';
 import { denied } from '../../../src/ground/errors.ts';
 import { rejectionOf } from '../../reference/thrown.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ageText } from '../../../src/cli/terminal/age.ts';
+import { ageText } from '../../../src/cli/terminal/time-texts.ts';
 
 const NOW = Date.parse('2026-11-26T12:00:00Z');
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inFlags } from '../../../src/cli/terminal/flag-names.ts';
+import { inFlags } from '../../../src/cli/terminal/hint-words.ts';
 
 const labelOf = (field: string): string | undefined =>
   ({ key_type: '--type', token_ttl: '--token-ttl' })[field];

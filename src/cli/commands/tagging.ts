@@ -1,7 +1,12 @@
 import { asCofferError, type CofferError, invalid, notFound } from '../../ground/errors.ts';
 import type { Operation, Runner } from '../../operations/declaration/operation.ts';
 import { counted, type ResourceDocument, type TagResource } from '../../operations/tags/documents.ts';
-import { attach as attachOperation, detach as detachOperation } from '../../operations/tags/relationships.ts';
+import {
+  attach as attachOperation,
+  detach as detachOperation,
+  retag,
+  tag,
+} from '../../operations/tags/relationships.ts';
 import { type KeyTagsData, tag as tagKey, untag as untagKey } from '../../operations/transit/key-tags.ts';
 import { parseAnyIdentifier } from '../../tags/identifiers.ts';
 import type { Command } from '../command.ts';
@@ -272,3 +277,25 @@ export const detach = bulkCommand({
     'Remove a tag from all workspaces whose names begin with "billing-"',
   ],
 });
+
+const REPLACE = 'replace';
+const PATH = ['workspaces', 'tag'];
+const SUMMARY = 'Add tags to a workspace, creating missing ones';
+
+const adding = commandOf(PATH, SUMMARY, tag);
+const replacing = commandOf(PATH, SUMMARY, retag);
+
+/** Command that adds tags to a workspace, or replaces all its tags. */
+export const tagWorkspace: Command = {
+  ...adding,
+  options: [...adding.options, switching(REPLACE, 'Remove all other tags of the workspace.')],
+  examples: [
+    ...adding.examples,
+    [
+      'coffer tags attach env:prod --workspace billing web --org acme',
+      'Add an existing tag to several workspaces',
+    ],
+    ['coffer workspaces tag billing env:prod --replace --org acme', 'Remove all other tags of the workspace'],
+  ],
+  run: (session, given) => (given.options.has(REPLACE) ? replacing : adding).run(session, given),
+};

@@ -1,6 +1,13 @@
 import type { OptionValue } from '../given.ts';
 import { shellWord } from './shell-word.ts';
 
+/** Replaces parameter names of the API in a text, also those in single quotes, by their flags. */
+export const inFlags = (text: string, labelOf: (field: string) => string | undefined): string =>
+  text.replace(/[\w"'/]+/g, (word) => {
+    const [, , field] = /^('?)([a-z]+(?:_[a-z]+)+)\1$/.exec(word) ?? [];
+    return (field === undefined ? undefined : labelOf(field)) ?? word;
+  });
+
 /** Options that determine which objects a command works on, with the commands that have such objects; default: all. */
 const PLACES: readonly (readonly [flag: string, words?: ReadonlySet<string>])[] = [
   ['store'],

@@ -1,3 +1,4 @@
+import { asCofferError } from '../../ground/errors.ts';
 import type { Table } from '../../operations/declaration/table.ts';
 import {
   counted,
@@ -6,7 +7,9 @@ import {
   tagListing,
   type WorkspaceResource,
 } from '../../operations/tags/documents.ts';
+import { tagsOf } from '../../operations/tags/relationships.ts';
 import { show } from '../../operations/tags/tags.ts';
+import { tags as tagsOfKey } from '../../operations/transit/key-tags.ts';
 import type { Command } from '../command.ts';
 import { everyPage } from '../every-page.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
@@ -14,6 +17,7 @@ import { rawValues } from '../files/operation-values.ts';
 import { outPlaceOf } from '../files/out-file.ts';
 import { formatFor, printResult } from '../files/output.ts';
 import { commandOf } from '../operation-command.ts';
+import { switching } from '../parse/everywhere.ts';
 import { specOf } from '../parse/operation-spec.ts';
 
 /** Tag, and the workspaces that use it. */
@@ -21,7 +25,7 @@ interface Shown extends ResourceDocument<TagResource> {
   readonly included: readonly WorkspaceResource[];
 }
 
-const plain = commandOf(['tags', 'show'], 'Show a tag and where it is used', show);
+const showing = commandOf(['tags', 'show'], 'Show a tag and where it is used', show);
 
 /** Maximum number of names in the table, a few lines; `-o json` has all. */
 const MOST_NAMED = 40;
@@ -37,8 +41,8 @@ function usedOn(names: readonly string[]): string {
   return `On ${counted(names.length, 'workspace')}: ${names.slice(0, MOST_NAMED).join(', ')}${rest}`;
 }
 
-export const command: Command = {
-  ...plain,
+export const showTag: Command = {
+  ...showing,
   examples: [
     ['coffer tags show env:prod --org acme', 'Show a tag and the workspaces that use it'],
     [
@@ -71,5 +75,45 @@ export const command: Command = {
     const shown: Shown = { data, included: document.data.filter(carries) };
     await printResult(session, shown, { ...shape, table: () => table(shown) }, destination);
     return isWhole ? DONE : FAILED;
+  },
+};
+
+const KEY = 'key';
+
+const ofWorkspace = commandOf(['tags', 'of'], 'List the tags of a workspace or transit key', tagsOf);
+const ofKey = commandOf(['transit', 'keys', 'tags'], 'List the tags of a key', tagsOfKey);
+
+/** Command that lists the tags of a workspace; if there is none of that name, those of the key of that name. */
+export const listTags: Command = {
+  ...ofWorkspace,
+  arguments: ofWorkspace.arguments.map((argument) =>
+    argument.metavar === 'WS'
+      ? { ...argument, help: 'Name or ID of the workspace, or name of the transit key.' }
+      : argument,
+  ),
+  options: [
+    ...ofWorkspace.options,
+    switching(KEY, 'Take WS as the name of a transit key, even if a workspace has the same name.'),
+  ],
+  examples: [
+    ...ofWorkspace.examples,
+    ['coffer tags of orders --key', 'List the tags of a transit key, like "coffer transit keys tags orders"'],
+  ],
+  async run(session, given) {
+    const [name = ''] = given.arguments;
+    const asKey = { arguments: [name], options: given.options };
+    if (given.options.has(KEY)) return ofKey.run(session, asKey);
+    try {
+      return await ofWorkspace.run(session, given);
+    } catch (error) {
+      const known = asCofferError(error);
+      if (known?.kind !== 'not-found' && known?.field !== '--org') throw error;
+      const isKey = (await session.runner()).run('transit keys read', { name }).then(
+        () => true,
+        () => false,
+      );
+      if (!(await isKey)) throw error;
+      return ofKey.run(session, asKey);
+    }
   },
 };

@@ -1,13 +1,51 @@
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
-import { invalid } from '../../ground/errors.ts';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { invalid, unavailable, withOtherHint } from '../../ground/errors.ts';
 import { type BackupSource, mayBeginBackup } from '../../store/administration/backup-file.ts';
 import { diskError, ELSEWHERE } from '../../store/backends/files/disk-errors.ts';
 import type { Session } from '../session.ts';
-import { chunksOf } from '../terminal/streams.ts';
-import { heldBackupPath } from './backup-out.ts';
+import { ClosedPipe, chunksOf } from '../terminal/streams.ts';
+import { openInFile } from './in-file.ts';
+import { binaryRefused } from './output.ts';
 
-/** File name that stands for standard input. */
-const STANDARD_INPUT = '-';
+/** File name that stands for standard input or output. */
+export const STANDARD = '-';
+
+/** Returns a path for a backup that is complete before the first byte goes to standard output. */
+export const heldBackupPath = (): string =>
+  join(tmpdir(), `coffer-${randomBytes(16).toString('hex')}.backup`);
+
+/** @throws `invalid` if standard output is a terminal */
+export function refuseTerminal({ streams }: Session): void {
+  if (streams.out.isTerminal)
+    throw withOtherHint(binaryRefused(), 'use the name of a file, or a pipe, instead of -');
+}
+
+/**
+ * Opens a file that has no name any more when this returns, so nothing has to be removed after it.
+ * @returns function that writes it to standard output
+ * @see docs/decisions/0118
+ */
+export function takeHeld(path: string): (session: Session) => Promise<void> {
+  const file = openInFile(path, 'FILE');
+  rmSync(path, { force: true });
+  return async ({ streams }) => {
+    try {
+      for await (const chunk of chunksOf(file)) await streams.out.writeLater(chunk);
+    } catch (error) {
+      if (!(error instanceof ClosedPipe)) throw error;
+      throw unavailable('standard output was closed before the backup was written', {
+        hint: 'check where standard output goes and retry',
+      });
+    } finally {
+      file.close();
+    }
+  };
+}
+
 const NAME = 'standard input';
 const OWNER_ONLY = 0o600;
 /** Bytes that tell a backup from something else; it may come in smaller pieces. */
@@ -25,7 +63,7 @@ export async function withBackupFrom<T>(
   path: string,
   work: (from: BackupSource) => Promise<T>,
 ): Promise<T> {
-  if (path !== STANDARD_INPUT) return work(path);
+  if (path !== STANDARD) return work(path);
   if (session.streams.in.isTerminal)
     throw invalid('a backup cannot be read from a terminal', {
       hint: 'use the name of a file, or a pipe, instead of -',

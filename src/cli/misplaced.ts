@@ -1,0 +1,97 @@
+import { isRegularFile, isThere } from '../ground/directories.ts';
+import { CofferError, invalid, withOtherHint } from '../ground/errors.ts';
+import { RESOURCE_KINDS } from '../operations/declaration/resource-kinds.ts';
+import type { ArgumentSpec, Invocation, OptionSpec } from './command.ts';
+import { type OptionValue, textsOption } from './given.ts';
+import { listedKind, NameList } from './listed-names.ts';
+import { MAX_COMPARED } from './near-names.ts';
+import type { Session } from './session.ts';
+import { shellWord } from './terminal/shell-word.ts';
+import { typedOptions } from './typed-options.ts';
+
+/** What a value that may contain a comma names. */
+const MAY_HAVE_COMMAS: ReadonlySet<string> = new Set(['file', 'directory', 'program', 'value']);
+
+/**
+ * Adds, to an error about several names that are joined by commas, that they are separated by spaces, with the command.
+ * @returns undefined if the error is about anything else
+ */
+export function withSpacesForCommas(error: CofferError, typed: Invocation): CofferError | undefined {
+  const said = `${error.message} ${error.hint ?? ''}`;
+  const isJoined = (word: string, { offers, metavar = '' }: ArgumentSpec | OptionSpec): boolean =>
+    said.includes(word) &&
+    (offers === undefined || !MAY_HAVE_COMMAS.has(offers)) &&
+    !metavar.includes('=') &&
+    !word.includes('=') &&
+    /^[^\s,]+(?:,[^\s,]+)+$/.test(word);
+  const specs = typed.command.arguments;
+  let noun: string | undefined;
+  const apart = (word: string, spec: ArgumentSpec | OptionSpec): readonly string[] => {
+    if (!isJoined(word, spec)) return [word];
+    noun ??= spec.offers ?? 'name';
+    return word.split(',');
+  };
+  const last = specs.at(-1);
+  const words = typed.given.arguments.flatMap((word, at) =>
+    at >= specs.length - 1 && last?.many === true ? apart(word, last) : [word],
+  );
+  const options = new Map<string, OptionValue>(typed.given.options);
+  for (const spec of typed.command.options.filter(({ takes }) => takes === 'values')) {
+    const texts = textsOption(options, spec.flag);
+    if (texts.length > 0)
+      options.set(
+        spec.flag,
+        texts.flatMap((text) => apart(text, spec)),
+      );
+  }
+  if (noun === undefined) return undefined;
+  const command = ['coffer', ...typed.path, ...words, ...typedOptions(typed.command, options)];
+  return withOtherHint(
+    error,
+    `separate several ${pluralOf(noun)} with spaces: "${command.map(shellWord).join(' ')}"`,
+  );
+}
+
+const pluralOf = (noun: string): string => (/[^e]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`);
+
+/**
+ * Returns the error of a file that cannot be read, with the right order if the name that comes before it and the file
+ * were exchanged.
+ * @returns undefined if the error is about anything else
+ */
+export function withNameFirst(
+  error: CofferError,
+  { path, command, given }: Invocation,
+): CofferError | undefined {
+  const [file = '', name, ...others] = given.arguments;
+  const isPair = command.arguments[0]?.offers !== 'file' && command.arguments[1]?.offers === 'file';
+  if (!isPair || name === undefined || others.length > 0) return undefined;
+  if (!error.message.includes(`cannot read ${name}: `) || isThere(name) || !isRegularFile(file))
+    return undefined;
+  const words = ['coffer', ...path, name, file, ...typedOptions(command, given.options)].map(shellWord);
+  return new CofferError(error.kind, `no file ${name}: the name comes first, then the file`, {
+    hint: `run "${words.join(' ')}"`,
+    cause: error,
+  });
+}
+
+/**
+ * Refuses a value that is the name of a key, after a name that no key has, where the user cannot be asked whether a new
+ * key is meant: the two were exchanged, and the value, which may be a secret, would become the name of a key. Keys are
+ * listed, not looked up by name, because an agent's audit log would record the name.
+ * @param path words of the command
+ * @throws `invalid`
+ */
+export async function refuseExchanged(
+  session: Session,
+  path: readonly string[],
+  value: string,
+): Promise<void> {
+  const runner = await session.runner();
+  const keys = new NameList(runner, await listedKind(RESOURCE_KINDS.key), MAX_COMPARED);
+  if (!(await keys.has(value).catch(() => false))) return;
+  const command = ['coffer', ...path, shellWord(value)].join(' ');
+  throw invalid(`"${value}" is a key, and the word before it is not: the key comes first`, {
+    hint: `run "${command} VALUE"; to create a key for the text "${value}", run "coffer transit keys create NAME" first`,
+  });
+}

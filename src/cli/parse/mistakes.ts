@@ -1,0 +1,249 @@
+import { isRegularFile } from '../../ground/directories.ts';
+import { CofferError, invalid } from '../../ground/errors.ts';
+import type { Command, CommandSpec, Invocation, OptionSpec } from '../command.ts';
+import { shellWord } from '../terminal/shell-word.ts';
+import { IN } from './operation-spec.ts';
+
+/** Width of the widest example that a narrow terminal, of 60 columns, shows in one line, with quotation marks. */
+const MOST_WIDE = 57;
+
+/**
+ * Formats the words of a command and its arguments, with its plainest example: one with arguments alone, or at the end
+ * of a pipe that the command reads a value from; if possible, one that a narrow terminal does not break.
+ */
+export function usageOf(path: readonly string[], command: CommandSpec): string {
+  const words = command.arguments.map(({ metavar, required, many }) => {
+    const name = many ? `${metavar}...` : metavar;
+    return required ? name : `[${name}]`;
+  });
+  const usage = ['coffer', ...path, ...words].join(' ');
+  const beginning = ['coffer', ...path, ''].join(' ');
+  const examples = command.examples.map(([line]) => line).filter((line) => !/[\n"]/.test(line));
+  const isPlain = (line: string): boolean => !/ --| \| (?!coffer)/.test(line);
+  const suitable = [
+    ...examples.filter((line) => line.startsWith(beginning) && isPlain(line)),
+    ...examples.filter((line) => line.includes(` | ${beginning}`) && isPlain(line) && !line.endsWith(' -')),
+    ...examples.filter((line) => line.startsWith(beginning) && !line.includes(' | ')),
+    ...examples.filter((line) => line.includes(`(${beginning}`)),
+    ...examples.filter((line) => line.startsWith(beginning)),
+  ];
+  const example = suitable.find(({ length }) => length <= MOST_WIDE) ?? suitable[0];
+  return example === undefined ? usage : `${usage}, e.g. "${example}"`;
+}
+
+/**
+ * Returns the example of a command that reads standard input in the place of a file, without the command before the
+ * pipe.
+ */
+export function pipedExample(path: readonly string[], { examples }: CommandSpec): string | undefined {
+  const piped = ` | ${['coffer', ...path, '-'].join(' ')}`;
+  const line = examples.map(([command]) => command).find((command) => `${command} `.includes(`${piped} `));
+  return line?.slice(line.indexOf(piped) + ' | '.length).split(' > ', 1)[0];
+}
+
+/** Messages about a value that is missing. */
+const MISSING = /^missing /;
+
+/**
+ * Words the error about an argument that only some callers may omit as that about any missing argument.
+ * @returns the error itself if it is about something else
+ */
+export function asMissingArgument(error: CofferError, { path, command, given }: Invocation): CofferError {
+  const { kind, field, message } = error;
+  if (kind !== 'invalid' || field === undefined || !MISSING.test(message)) return error;
+  const label = command.labelOf?.(field);
+  const at = command.arguments.findIndex(({ metavar }) => metavar === label);
+  const argument = command.arguments[at];
+  if (argument === undefined || given.arguments[at] !== undefined) return error;
+  const needed = command.arguments.map((spec, index) => (index <= at ? { ...spec, required: true } : spec));
+  const words = argument.choices === undefined ? '' : `use one of ${argument.choices.join(', ')}; `;
+  return new CofferError(kind, `missing required argument '${label}'`, {
+    hint: `${words}usage: ${usageOf(path, { ...command, arguments: needed })}; see "${['coffer', ...path, '--help'].join(' ')}"`,
+    cause: error,
+  });
+}
+
+/* What is meant by words too many on a command line. */
+
+/** Command group for files that name their key; these commands take one file as an argument. */
+const ENVELOPE = 'transit envelope';
+
+/** Command of Vault's API whose path has the type of what is exported before the key. */
+const EXPORT = 'transit keys export';
+const OF_EXPORT = /^(?:(?:encryption|signing|hmac|public)-key|certificate-chain)$/;
+
+/** Command line with too many words. */
+interface Excess {
+  readonly argv: readonly string[];
+  readonly path: readonly string[];
+  readonly command: Command | undefined;
+  /** Words after the command. */
+  readonly words: readonly string[];
+  /** Reference to the help. */
+  readonly help: string;
+}
+
+/** Returns the error for too many words, with what was probably meant by them. */
+export function tooManyWords(message: string, { argv, path, command, words, help }: Excess): CofferError {
+  const answered = answeredSwitch(argv, command, help);
+  if (answered !== undefined) return answered;
+  const [type = '', name = ''] = words;
+  if (path.join(' ') === EXPORT && words.length === 2 && OF_EXPORT.test(type)) {
+    return invalid(message, {
+      hint: `run "coffer transit keys export ${shellWord(name)} --key-type ${type}"`,
+    });
+  }
+  const ofEnvelope = wordsOfEnvelope(path, words);
+  if (ofEnvelope !== undefined) return invalid(message, { hint: ofEnvelope });
+  const takesFiles = command?.options.some(({ flag }) => flag === IN) === true;
+  const takesValue = command?.arguments.some(({ metavar }) => metavar === 'VALUE') === true;
+  const advice = takesValue ? 'quote a value that has spaces; ' : takesFiles ? 'name a file with --in; ' : '';
+  return invalid(message, { hint: advice + help });
+}
+
+/** Returns the hint for too many words after a command for an encrypted file: its key, or further files. */
+function wordsOfEnvelope(path: readonly string[], words: readonly string[]): string | undefined {
+  if (path.slice(0, -1).join(' ') !== ENVELOPE) return undefined;
+  const call = ['coffer', ...path].join(' ');
+  const [, ...files] = words;
+  if (words.every(isRegularFile)) return `run "${call} --in ${words.map(shellWord).join(' ')}"`;
+  if (!files.every(isRegularFile)) return undefined;
+  const named = files.length === 1 ? 'the file names it' : 'the files name it';
+  return `leave out the key, ${named}: "${call} --in ${files.map(shellWord).join(' ')}"`;
+}
+
+/** Returns the error for a switch that is followed by a value, as in Vault's API: `--deletion-allowed true`. */
+function answeredSwitch(
+  argv: readonly string[],
+  command: Command | undefined,
+  help: string,
+): CofferError | undefined {
+  const isSwitch = (name: string): boolean =>
+    command?.options.some(({ flag, takes }) => flag === name && takes === 'nothing') === true;
+  for (const [at, word] of argv.entries()) {
+    const [, flag = ''] = /^--?([a-z][a-z_-]+)$/.exec(word)?.map((part) => part.replaceAll('_', '-')) ?? [];
+    const value = argv[at + 1] ?? '';
+    if (!isSwitch(flag) || !/^(?:true|false)$/i.test(value)) continue;
+    const opposite = `no-${flag}`;
+    const instead = isSwitch(opposite) ? `use --${opposite}` : `leave out "--${flag} ${value}"`;
+    const advice = value.toLowerCase() === 'true' ? `leave out "${value}"` : instead;
+    return invalid(`--${flag} takes no value`, { hint: `${advice}; ${help}` });
+  }
+  return undefined;
+}
+
+/** Command line that lacks an argument. */
+interface Lacking {
+  readonly argv: readonly string[];
+  readonly path: readonly string[];
+  readonly command: CommandSpec;
+  /** Arguments that were recognised. */
+  readonly words: readonly string[];
+  /** Reference to the help. */
+  readonly help: string;
+}
+
+/**
+ * Returns the error for arguments that an option which takes several values took as well, with the command in which
+ * they come first.
+ * @returns undefined if no such option has more values than the one that it needs
+ */
+export function swallowedBy(message: string, lacking: Lacking): CofferError | undefined {
+  const { argv, path, command, words, help } = lacking;
+  const missing = command.arguments.filter(({ required }, at) => required && words[at] === undefined);
+  const start = endOfPath(argv, path);
+  if (missing.length === 0 || start === undefined) return undefined;
+  const found = command.options
+    .filter(({ takes }) => takes === 'values')
+    .flatMap((spec) => lastValues(argv, spec, start))
+    .find(({ from, to }) => to - from > missing.length);
+  if (found === undefined) return undefined;
+  const { to, flag } = found;
+  const taken = argv.slice(to - missing.length, to);
+  const rest = [...argv.slice(start, to - missing.length), ...argv.slice(to)];
+  const corrected = ['coffer', ...argv.slice(0, start), ...words, ...taken, ...withoutWords(rest, words)];
+  const names = missing.map(({ metavar }) => metavar).join(' ');
+  const said = taken.map((word) => `"${word}"`).join(' and ');
+  return invalid(message, {
+    hint: `--${flag} took ${said} as well; put ${names} first: "${corrected.map(shellWord).join(' ')}"; ${help}`,
+  });
+}
+
+/** Values of an option on a command line: those from one index up to another. */
+interface ValueRange {
+  readonly flag: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Finds the values after the last occurrence of an option. */
+function lastValues(
+  argv: readonly string[],
+  { flag, short, former = [] }: OptionSpec,
+  start: number,
+): ValueRange[] {
+  const spellings = [flag, ...former].map((name) => `--${name}`);
+  const at = argv.findLastIndex(
+    (word, index) => index >= start && (spellings.includes(word) || word === `-${short}`),
+  );
+  if (at === -1) return [];
+  const from = at + 1;
+  const end = argv.findIndex((word, index) => index > from && word.startsWith('-') && word.length > 1);
+  return [{ flag, from, to: end === -1 ? argv.length : end }];
+}
+
+/** Returns where the words of a command end; undefined if one of them was left out. */
+function endOfPath(argv: readonly string[], path: readonly string[]): number | undefined {
+  let end = 0;
+  for (const word of path) {
+    const at = argv.indexOf(word, end);
+    if (at === -1) return undefined;
+    end = at + 1;
+  }
+  return end;
+}
+
+/** Leaves out the first occurrence of each of the words that were recognised as arguments. */
+function withoutWords(argv: readonly string[], words: readonly string[]): readonly string[] {
+  const rest = [...argv];
+  for (const word of words) rest.splice(rest.indexOf(word), 1);
+  return rest;
+}
+
+/* Options with which ssh-keygen and minisign sign and verify, and the commands that do the same. */
+
+const SIGN = 'use "coffer sign FILE --key NAME"';
+const VERIFY = 'use "coffer verify FILE SIGNATURE --public-key KEY"';
+const BY_OPTION: ReadonlyMap<string, string> = new Map([
+  ['sign --Y', SIGN],
+  ['sign --S', SIGN],
+  ['verify --Y', VERIFY],
+  ['verify --V', VERIFY],
+]);
+
+/**
+ * Returns what to do instead of an option of another program for signatures.
+ * @param flag without dashes; of a letter with others behind it, as in `-Sm`, the first one is meant
+ */
+export function insteadForSignatures(
+  argv: readonly string[],
+  path: readonly string[],
+  flag: string,
+): string | undefined {
+  const command = path.join(' ');
+  if (command === 'verify' && flag === 'signature') return withSignatureAsArgument(argv);
+  const letter = /^[A-Z][a-z]*$/.test(flag) ? flag.charAt(0) : flag;
+  return BY_OPTION.get(`${command} --${letter}`);
+}
+
+/** Returns the hint for `--signature`, with the command as it was typed where that is certain. */
+function withSignatureAsArgument(argv: readonly string[]): string {
+  const said = 'the signature comes right after the file';
+  const [, file, option = '', ...rest] = argv;
+  const inline = /^--?signature=(.*)$/s.exec(option)?.[1];
+  const isAfterFile = inline !== undefined || /^--?signature$/.test(option);
+  const [signature, others] = inline === undefined ? [rest[0], rest.slice(1)] : [inline, rest];
+  if (argv[0] !== 'verify' || file === undefined || !isAfterFile || signature === undefined)
+    return `${said}: "coffer verify FILE SIGNATURE"`;
+  return `${said}: "${['coffer', 'verify', file, signature, ...others].map(shellWord).join(' ')}"`;
+}

@@ -1,2 +1,0 @@
-/** Name of the hidden command that clears the clipboard in the background. */
-export const CLIPBOARD_PROCESS = 'clipboard-process';
