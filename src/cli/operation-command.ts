@@ -196,15 +196,13 @@ class Execution {
         this.#sayDone(outcome, valuesOf(raw));
       },
       print: async (outcomes, made) => {
-        if (resource === undefined) return this.#printList(results(outcomes), listShape(cli));
-        await this.#finish({ created: true, data: jointDocument(outcomes) }, typed, made);
+        const list = results(outcomes);
+        if (resource !== undefined)
+          await this.#finish({ created: true, data: jointDocument(outcomes) }, typed, made);
+        else if (this.#isPrinted && (list.length > 0 || this.#session.settings.format === 'json'))
+          await this.#print(list, listShape(cli));
       },
     });
-  }
-
-  async #printList(list: readonly unknown[], shape: OutputShape): Promise<void> {
-    if (this.#isPrinted && (list.length > 0 || this.#session.settings.format === 'json'))
-      await this.#print(list, this.#destination, shape);
   }
 
   /**
@@ -278,22 +276,15 @@ class Execution {
    * Prints the result.
    * @throws an error that says that the operation was done, or was reverted, if it cannot be printed
    */
-  async #print(result: unknown, destination: Destination, shape?: OutputShape): Promise<void> {
+  async #print(result: unknown, shape?: OutputShape): Promise<void> {
     const { cli = {}, capability } = this.#operation;
     let why: unknown;
     try {
       if (this.#clipboard !== undefined && cli.result !== undefined)
         return await this.#clipboard.copy(resultBytes(result, cli.result));
-      if (
-        (await printResult(
-          this.#session,
-          result,
-          shape ?? { ...cli, empty: emptyListOf(this.#operation, this.#spec, this.#given) },
-          destination,
-        )) ||
-        cli.undo === undefined
-      )
-        return;
+      const form = shape ?? { ...cli, empty: emptyListOf(this.#operation, this.#spec, this.#given) };
+      const isRead = await printResult(this.#session, result, form, this.#destination);
+      if (isRead || cli.undo === undefined) return;
     } catch (error) {
       why = foreseen(error);
       if (!changesSomething(this.#operation, capability)) throw error;
@@ -350,7 +341,7 @@ class Execution {
       // With JSON output, a document is printed even if it is empty.
       const nothing = this.#session.settings.format === 'json' ? {} : undefined;
       const result = resultOf(outcome) ?? nothing;
-      await this.#print(result, this.#destination);
+      await this.#print(result);
       if (this.#out !== undefined) sayWritten(this.#session, cli, this.#out, result);
       if (cli.paged && formatFor(this.#session, cli, this.#destination) === 'raw')
         warnOfMore(this.#session, this.#given, outcome.data);
