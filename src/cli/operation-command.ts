@@ -52,7 +52,7 @@ import {
   specOf,
 } from './parse/operation-spec.ts';
 import type { Copier } from './processes/clipboard.ts';
-import { clipboardFor } from './processes/copying.ts';
+import { clipboardFor } from './processes/clipboard-for.ts';
 import type { Session } from './session.ts';
 import { foreseen } from './terminal/report.ts';
 

@@ -3,3 +3,6 @@ export function programAfterNode(): readonly string[] {
   const [, file] = process.argv;
   return process.getBuiltinModule('node:sea').isSea() || file === undefined ? [] : [file];
 }
+
+/** Name of the hidden command that clears the clipboard in the background. */
+export const CLIPBOARD_PROCESS = 'clipboard-process';

@@ -12,7 +12,7 @@ import {
   type Section,
 } from './command.ts';
 import { commandOf } from './operation-command.ts';
-import { CLIPBOARD_PROCESS } from './processes/copying.ts';
+import { CLIPBOARD_PROCESS } from './program.ts';
 
 /** Summaries of the groups of the catalogue. */
 const GROUP_SUMMARIES: Readonly<Record<string, string>> = {

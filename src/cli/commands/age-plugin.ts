@@ -16,6 +16,7 @@ import { findAgent, requireDirectory } from '../agent/find.ts';
 import { listedOffers } from '../agent/listed-offers.ts';
 import type { OwnCommand } from '../command.ts';
 import { textOption } from '../given.ts';
+import { taking } from '../parse/everywhere.ts';
 import { givesSecret } from '../secrets/secret-variables.ts';
 import type { Session } from '../session.ts';
 import type { Prompts } from '../terminal/prompt.ts';
@@ -27,15 +28,7 @@ const MACHINE = 'age-plugin';
  * without an agent.
  */
 export const command: OwnCommand = {
-  options: [
-    {
-      flag: MACHINE,
-      takes: 'value',
-      metavar: 'NAME',
-      help: 'State machine requested by age.',
-      choices: MACHINES,
-    },
-  ],
+  options: [taking(MACHINE, 'NAME', 'State machine requested by age.', { choices: MACHINES })],
   details: 'Run by age under the name age-plugin-coffer.',
   examples: [['age -d -i identity.txt file.age', 'Decrypt with age, which starts the plugin']],
   async run(session, { options }) {

@@ -16,6 +16,7 @@ import type { OwnCommand } from '../command.ts';
 import { DONE, exitCodeOf } from '../exit-codes.ts';
 import { isBrief, printResult } from '../files/output.ts';
 import { type Given, variable } from '../given.ts';
+import { argument } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
 
 export const status: OwnCommand = {
@@ -130,12 +131,7 @@ function ofDoors(
 /** Quotes a text for any POSIX shell, and for fish. */
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-const keyArgument = {
-  metavar: 'NAME',
-  help: 'Name of the key, see "coffer transit keys list".',
-  required: true,
-  offers: 'key',
-} as const;
+const keyArgument = argument('NAME', 'Name of the key, see "coffer transit keys list".', { offers: 'key' });
 
 export const offer: OwnCommand = {
   arguments: [keyArgument],

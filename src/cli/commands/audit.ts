@@ -6,7 +6,7 @@ import type { OwnCommand } from '../command.ts';
 import { openInFile } from '../files/in-file.ts';
 import { printResult } from '../files/output.ts';
 import { type Given, numberOption, textOption } from '../given.ts';
-import { switching, taking } from '../parse/everywhere.ts';
+import { argument, switching, taking } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
 import { chunksOf } from '../terminal/streams.ts';
 import {
@@ -38,14 +38,7 @@ const TIME_HINT =
   'use a duration such as 2h or 7d, "today", "yesterday", or a time such as 22:00 or 2026-11-26T22:00';
 
 export const show: OwnCommand = {
-  arguments: [
-    {
-      metavar: 'FILE',
-      help: 'Audit log of a server; "-" reads standard input.',
-      required: true,
-      offers: 'file',
-    },
-  ],
+  arguments: [argument('FILE', 'Audit log of a server; "-" reads standard input.', { offers: 'file' })],
   options: [
     taking(
       SINCE,

@@ -6,7 +6,7 @@ import { type TypedLine, typedLine } from '../completions/typed.ts';
 import { DONE } from '../exit-codes.ts';
 import type { Environment, OptionValue } from '../given.ts';
 import { listedKind, NameList, openWithoutAsking } from '../listed-names.ts';
-import { everywhereOptions } from '../parse/everywhere.ts';
+import { argument, everywhereOptions } from '../parse/everywhere.ts';
 import { silentCredentials } from '../secrets/unlock.ts';
 import { Session } from '../session.ts';
 import { visible } from '../terminal/visible.ts';
@@ -14,12 +14,9 @@ import { visible } from '../terminal/visible.ts';
 /** Returns `coffer complete` for a command tree. */
 export const completeOf = (tree: Group): Command => ({
   arguments: [
-    {
-      metavar: 'KIND',
-      help: 'Kind of resource to list.',
-      required: true,
+    argument('KIND', 'Kind of resource to list.', {
       choices: [...Object.keys(RESOURCE_KINDS), ...Object.keys(LISTERS)],
-    },
+    }),
     { metavar: 'WORD', help: 'Words of the command line so far.', required: false, many: true },
   ],
   options: [],

@@ -36,36 +36,29 @@ import {
 import { transferAll } from '../envelope/transfer.ts';
 import { namedPairs } from '../files/operation-values.ts';
 import { type Given, textsOption } from '../given.ts';
+import { argument, taking } from '../parse/everywhere.ts';
 import { IN, outOption } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 
 export const encrypt: Command = {
   arguments: [
-    {
-      metavar: 'NAME',
-      help: 'Key to encrypt with; omit it if you use --recipient.',
+    argument('NAME', 'Key to encrypt with; omit it if you use --recipient.', {
       required: false,
       offers: 'key',
-    },
-    {
-      metavar: 'FILE',
-      help: 'Files to encrypt; the same as --in.',
-      required: false,
-      offers: 'file',
-      many: true,
-    },
+    }),
+    argument('FILE', 'Files to encrypt; the same as --in.', { required: false, offers: 'file', many: true }),
   ],
   options: [
     inOption,
     outOption,
     ...severalOptions,
     ...sendingOptions,
-    {
-      flag: 'metadata',
-      takes: 'values',
-      metavar: 'NAME=VALUE',
-      help: 'Add NAME=VALUE to the header of the file; it is authenticated, but anyone can read it.',
-    },
+    taking(
+      'metadata',
+      'NAME=VALUE',
+      'Add NAME=VALUE to the header of the file; it is authenticated, but anyone can read it.',
+      { takes: 'values' },
+    ),
     ...contextOptions,
   ],
   details:

@@ -7,7 +7,7 @@ import type { Command } from '../command.ts';
 import { PROGRAM_NOT_FOUND } from '../exit-codes.ts';
 import { findProgram } from '../files/program.ts';
 import { type Given, textOption, textsOption } from '../given.ts';
-import { switching } from '../parse/everywhere.ts';
+import { argument, switching, taking } from '../parse/everywhere.ts';
 import { planVariables, type VariableSource } from '../processes/child-variables.ts';
 import { maskingLines } from '../processes/masking.ts';
 import { remindOfGitSetup } from '../secret-files/clone-reminder.ts';
@@ -30,13 +30,7 @@ const each = (flag: string, metavar: string, help: string) =>
 export const command: Command = {
   arguments: [
     { metavar: 'COMMAND', help: 'Program to run.', required: true, offers: 'program' },
-    {
-      metavar: 'ARG',
-      help: 'Arguments of the program.',
-      required: false,
-      many: true,
-      offers: 'file',
-    },
+    argument('ARG', 'Arguments of the program.', { required: false, many: true, offers: 'file' }),
   ],
   passesOn: true,
   options: [
@@ -60,13 +54,12 @@ export const command: Command = {
       'overwrite',
       'Let values from the files replace variables that are already set. Default: keep those.',
     ),
-    {
-      flag: 'mask',
-      takes: 'value',
-      metavar: 'WHERE',
-      help: 'In a CI job, first print the commands that make its runner hide the values in the log.',
-      choices: ['github', 'gitlab'],
-    },
+    taking(
+      'mask',
+      'WHERE',
+      'In a CI job, first print the commands that make its runner hide the values in the log.',
+      { choices: ['github', 'gitlab'] },
+    ),
     switching(
       'on-disk',
       'Let --as-file write to the temporary directory, on disk, if no in-memory file system exists.',

@@ -2,7 +2,7 @@ import { invalid } from '../../ground/errors.ts';
 import { backendEnvironments, locationForms } from '../../store/backends/registry.ts';
 import { type Command, type Group, isGroup, nodeAt } from '../command.ts';
 import { DONE, exitCodeMeanings } from '../exit-codes.ts';
-import { everywhereOptions } from '../parse/everywhere.ts';
+import { argument, everywhereOptions } from '../parse/everywhere.ts';
 import { optionTerm, parseWithCommander } from '../parse/program.ts';
 import { suggestionFor } from '../parse/suggestion.ts';
 import { unlockSources } from '../secrets/secret-sources.ts';
@@ -18,13 +18,11 @@ export function helpOn(tree: Group): Command {
     .map(([word]) => word);
   return {
     arguments: [
-      {
-        metavar: 'TOPIC',
-        help: `Command, e.g. "transit encrypt" (${commands.join(', ')}), or topic: ${[...topics.keys()].join(', ')}.`,
-        required: false,
-        many: true,
-        choices: [...commands, ...topics.keys()],
-      },
+      argument(
+        'TOPIC',
+        `Command, e.g. "transit encrypt" (${commands.join(', ')}), or topic: ${[...topics.keys()].join(', ')}.`,
+        { required: false, many: true, choices: [...commands, ...topics.keys()] },
+      ),
     ],
     options: [],
     examples: [

@@ -10,6 +10,7 @@ import { uselessSecrets } from '../../store/backends/registry.ts';
 import { checkKey } from '../agent/check-key.ts';
 import type { OwnCommand } from '../command.ts';
 import { textOption } from '../given.ts';
+import { taking } from '../parse/everywhere.ts';
 import { forgetVariables } from '../secrets/own-environment.ts';
 import { FAMILY_TOKEN, secretVariables } from '../secrets/secret-variables.ts';
 import type { Session } from '../session.ts';
@@ -23,20 +24,8 @@ const LASTING: ReadonlySet<string> = new Set(['invalid', 'unsupported', 'not-fou
 /** KMS plugin that the Kubernetes API server calls to encrypt its secrets. */
 export const command: OwnCommand = {
   options: [
-    {
-      flag: SOCKET,
-      takes: 'value',
-      metavar: 'PATH',
-      help: 'Unix socket to listen on for the Kubernetes API server.',
-      offers: 'file',
-    },
-    {
-      flag: KEY,
-      takes: 'value',
-      metavar: 'NAME',
-      help: 'Key of the store or server to encrypt Kubernetes secrets with.',
-      offers: 'key',
-    },
+    taking(SOCKET, 'PATH', 'Unix socket to listen on for the Kubernetes API server.', { offers: 'file' }),
+    taking(KEY, 'NAME', 'Key of the store or server to encrypt Kubernetes secrets with.', { offers: 'key' }),
   ],
   details:
     'Lets the Kubernetes API server encrypt secrets with a key of the store, or of a server ' +

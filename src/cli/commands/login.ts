@@ -18,7 +18,7 @@ import {
   withNeeds,
 } from '../logins/methods.ts';
 import { serverHint } from '../other-server.ts';
-import { switching, taking, takingFile } from '../parse/everywhere.ts';
+import { argument, switching, taking, takingFile } from '../parse/everywhere.ts';
 import { maskingLines } from '../processes/masking.ts';
 import {
   authoritiesOf,
@@ -64,12 +64,11 @@ interface LoggedIn {
 export const login: OwnCommand = {
   arguments: [
     { metavar: 'METHOD', help: 'Login method. Default: token.', required: false, choices: METHOD_NAMES },
-    {
-      metavar: PAIR,
-      help: 'Parameters of the login, e.g. role=release. KEY=@FILE reads the value from a file, KEY=- from standard input.',
-      required: false,
-      many: true,
-    },
+    argument(
+      PAIR,
+      'Parameters of the login, e.g. role=release. KEY=@FILE reads the value from a file, KEY=- from standard input.',
+      { required: false, many: true },
+    ),
   ],
   options: [
     taking(METHOD, 'METHOD', 'The same as the argument METHOD.', { choices: METHOD_NAMES }),

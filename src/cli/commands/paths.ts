@@ -9,13 +9,14 @@ import {
   resultOf,
 } from '../../operations/declaration/operation.ts';
 import { loadOperation } from '../../operations/runner.ts';
-import type { ArgumentSpec, Command, OptionSpec } from '../command.ts';
+import type { ArgumentSpec, Command } from '../command.ts';
 import { unlessUnseen } from '../doubts.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { outPlaceOf } from '../files/out-file.ts';
 import { type OutputShape, printResult } from '../files/output.ts';
 import { PAIR, parametersOf } from '../files/pairs.ts';
 import { type Given, textOption } from '../given.ts';
+import { argument, taking } from '../parse/everywhere.ts';
 import { outOptions } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 
@@ -24,37 +25,25 @@ import type { Session } from '../session.ts';
  * compatible server, including its secrets engines that Coffer does not have.
  */
 
-const path: ArgumentSpec = {
-  metavar: 'PATH',
-  help: 'Path of the HTTP API without /v1/, e.g. transit/keys/orders.',
-  required: true,
-};
+const path = argument('PATH', 'Path of the HTTP API without /v1/, e.g. transit/keys/orders.');
 
-const pairs: ArgumentSpec = {
-  metavar: PAIR,
-  help: 'Parameters of the request. KEY=@FILE reads the value from a file, KEY=- from standard input; @FILE or - alone reads all parameters from a JSON object.',
-  required: false,
-  many: true,
-};
+const pairs = argument(
+  PAIR,
+  'Parameters of the request. KEY=@FILE reads the value from a file, KEY=- from standard input; @FILE or - alone reads all parameters from a JSON object.',
+  { required: false, many: true },
+);
 
 const FIELD = 'field';
-const fieldOption: OptionSpec = {
-  flag: FIELD,
-  takes: 'value',
-  metavar: 'NAME',
-  help: 'Print only this field of the result.',
-};
+const fieldOption = taking(FIELD, 'NAME', 'Print only this field of the result.');
 
 const FORMAT = 'format';
 const JSON_FORMAT = 'json';
-const formatOption: OptionSpec = {
-  flag: FORMAT,
-  takes: 'value',
-  metavar: 'FORMAT',
-  help: 'Like --output, but json prints what Vault does: the whole response, with the result in data; of a list only the names.',
-  choices: [JSON_FORMAT, 'table', 'raw', 'wide'],
-  excludes: ['output'],
-};
+const formatOption = taking(
+  FORMAT,
+  'FORMAT',
+  'Like --output, but json prints what Vault does: the whole response, with the result in data; of a list only the names.',
+  { choices: [JSON_FORMAT, 'table', 'raw', 'wide'], excludes: ['output'] },
+);
 
 type Examples = Command['examples'];
 

@@ -12,7 +12,7 @@ import { outPlaceOf } from '../files/out-file.ts';
 import { printResult } from '../files/output.ts';
 import { type Given, textOption } from '../given.ts';
 import { existingNear } from '../near-names.ts';
-import { taking } from '../parse/everywhere.ts';
+import { argument, taking } from '../parse/everywhere.ts';
 import { outOptions } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 import { shellWord } from '../terminal/shell-word.ts';
@@ -32,12 +32,10 @@ interface Asked {
 
 export const who: OwnCommand = {
   arguments: [
-    {
-      metavar: 'CAPABILITY',
-      help: 'Capability to look for, as in a policy.',
+    argument('CAPABILITY', 'Capability to look for, as in a policy.', {
       required: false,
       choices: CAPABILITIES,
-    },
+    }),
     { metavar: 'PATH', help: 'API path, as in a policy, e.g. transit/decrypt/orders.', required: false },
   ],
   options: [
@@ -238,12 +236,9 @@ const ACCESSOR = 'accessor';
 /** Command that lists the capabilities of a token on paths, like `vault token capabilities`. */
 export const capabilities: OwnCommand = {
   arguments: [
-    {
-      metavar: 'PATH',
-      help: 'API path, as in a policy, e.g. transit/encrypt/orders. Can be repeated.',
-      required: true,
+    argument('PATH', 'API path, as in a policy, e.g. transit/encrypt/orders. Can be repeated.', {
       many: true,
-    },
+    }),
   ],
   options: [
     taking(ACCESSOR, 'ID', 'Check the token with this accessor.', { fallback: 'your own token' }),

@@ -9,7 +9,7 @@ import { readFileWhole } from '../files/in-file.ts';
 import { readStandardInput } from '../files/input.ts';
 import { outPlaceOf } from '../files/out-file.ts';
 import { textOption, textsOption } from '../given.ts';
-import { takingFile } from '../parse/everywhere.ts';
+import { taking, takingFile } from '../parse/everywhere.ts';
 import { IN, outOptions } from '../parse/operation-spec.ts';
 import { liesBelow, refuseWayOut, topOf } from '../repository/files-of-others.ts';
 import { Files, formatIn, formatOption, Outcomes, printExactly } from '../secret-files/files.ts';
@@ -31,14 +31,11 @@ const ALLOW = 'allow';
 export const command: OwnCommand = {
   options: [
     takingFile(IN, 'Read the template from FILE. Default: standard input.'),
-    {
-      flag: ALLOW,
+    taking(ALLOW, 'DIR', 'Also allow files below DIR. Can be repeated.', {
       takes: 'each',
-      metavar: 'DIR',
-      help: 'Also allow files below DIR. Can be repeated.',
       fallback: 'the repository of the input, else its directory',
       offers: 'directory',
-    },
+    }),
     formatOption,
     ...outOptions,
   ],

@@ -5,15 +5,15 @@ import { pathOf, placeOf, type ScalarPlace, type ScalarType } from '../../secret
 import { isSecret } from '../../secret-files/rules.ts';
 import { changedAlone, spliced } from '../../secret-files/splice.ts';
 import type { SealedValue } from '../../secret-files/value.ts';
-import type { ArgumentSpec, Command, OwnCommand } from '../command.ts';
+import type { Command, OwnCommand } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { inputText, MAX_INPUT_BYTES, openInput } from '../files/input.ts';
 import { outPlaceOf } from '../files/out-file.ts';
 import { printDocument, printResult } from '../files/output.ts';
 import { type Given, textOption } from '../given.ts';
-import { takingFile } from '../parse/everywhere.ts';
+import { argument, takingFile } from '../parse/everywhere.ts';
 import { COPY, copyOption, IN, outOptions } from '../parse/operation-spec.ts';
-import { clipboardFor } from '../processes/copying.ts';
+import { clipboardFor } from '../processes/clipboard-for.ts';
 import { remindOfGitSetup } from '../secret-files/clone-reminder.ts';
 import { committedFile } from '../secret-files/committed.ts';
 import { warnOfDamaged } from '../secret-files/damaged-values.ts';
@@ -37,12 +37,11 @@ import type { CountedVersions } from '../team/team-keys.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import { visible } from '../terminal/visible.ts';
 
-const nameArgument: ArgumentSpec = {
-  metavar: 'NAME',
-  help: 'Name of the value: a variable in .env, otherwise a dotted path, e.g. db.password or servers.0.key.',
-  required: true,
-  offers: 'value',
-};
+const nameArgument = argument(
+  'NAME',
+  'Name of the value: a variable in .env, otherwise a dotted path, e.g. db.password or servers.0.key.',
+  { offers: 'value' },
+);
 
 const VALUE = 'VALUE';
 
@@ -85,11 +84,7 @@ export const set: Command = {
   arguments: [
     oneFile,
     nameArgument,
-    {
-      metavar: VALUE,
-      help: 'New value. Prompts, or reads standard input, if omitted or "-".',
-      required: false,
-    },
+    argument(VALUE, 'New value. Prompts, or reads standard input, if omitted or "-".', { required: false }),
   ],
   options: [takingFile(IN, 'Read the new value from FILE.'), keyOption, formatOption],
   details:

@@ -21,13 +21,10 @@ const SEALED = 'sealed';
 const DEFAULT_LISTEN = '127.0.0.1:8200';
 
 const options: readonly OptionSpec[] = [
-  {
-    flag: 'listen',
+  taking('listen', 'HOST:PORT', 'Address to listen on (port 0: any free port). Can be repeated.', {
     takes: 'values',
-    metavar: 'HOST:PORT',
-    help: 'Address to listen on (port 0: any free port). Can be repeated.',
     fallback: `${DEFAULT_LISTEN}, unless --socket is given`,
-  },
+  }),
   taking('socket', 'PATH', 'Unix socket to listen on, instead of an address.', { offers: 'file' }),
   takingFile('tls-cert', 'TLS certificate chain of the server, PEM.'),
   takingFile('tls-key', 'Private key of the TLS certificate of the server, PEM.'),

@@ -62,7 +62,7 @@ export const unseal: OwnCommand = {
       ...takingFile(IN, 'Read the secret from FILE.'),
       fallback: 'prompt on a terminal, else standard input',
     },
-    { ...switching(RESET, 'Discard the recovery shares provided so far.'), excludes: [IN] },
+    switching(RESET, 'Discard the recovery shares provided so far.', { excludes: [IN] }),
   ],
   details:
     'The secret is a master key, a passphrase, the contents of a text key file, or one recovery ' +

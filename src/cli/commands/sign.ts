@@ -8,7 +8,7 @@ import { FileHasher, STANDARD } from '../files/hashing.ts';
 import { mayReplace, openOutFile } from '../files/out-file.ts';
 import { printDocument } from '../files/output.ts';
 import { type Given, numberOption, textOption } from '../given.ts';
-import { taking } from '../parse/everywhere.ts';
+import { argument, taking } from '../parse/everywhere.ts';
 import { FORCE, forceOption } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 import { FORMATS, type SignatureFormat } from '../signatures/formats.ts';
@@ -26,15 +26,7 @@ const KEY_VERSION = 'key-version';
 const PUBLIC_MODE = 0o666;
 
 export const command: OwnCommand = {
-  arguments: [
-    {
-      metavar: FILES,
-      help: 'File to sign; "-" reads standard input.',
-      required: true,
-      many: true,
-      offers: 'file',
-    },
-  ],
+  arguments: [argument(FILES, 'File to sign; "-" reads standard input.', { many: true, offers: 'file' })],
   options: [
     taking(KEY, 'NAME', 'Key to sign with.', { offers: 'key' }),
     taking(FORMAT, 'FORMAT', 'Signature format: ssh, for ssh-keygen and git to verify, or minisign.', {

@@ -16,6 +16,7 @@ import { readFileWhole } from '../files/in-file.ts';
 import { inputText, MAX_INPUT_BYTES, readShortText } from '../files/input.ts';
 import { openOutFile } from '../files/out-file.ts';
 import { type Given, textOption } from '../given.ts';
+import { switching } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
 import { FORMATS } from '../signatures/formats.ts';
 import { signerOf } from '../signatures/named-keys.ts';
@@ -53,12 +54,7 @@ export const command: Command = {
     short('I', 'identity', 'Expected signer, as listed in the allowed signers.'),
     short('r', 'revoked', 'Revoked public keys, one per line.'),
     short('O', 'setting', 'Setting: verify-time=TIME, the time to verify at.'),
-    {
-      flag: 'agent',
-      short: 'U',
-      takes: 'nothing',
-      help: 'Accepted and ignored: private keys are never in files.',
-    },
+    switching('agent', 'Accepted and ignored: private keys are never in files.', { short: 'U' }),
   ],
   examples: [
     ['git config gpg.ssh.program coffer-ssh-keygen', 'Run "coffer ssh-keygen" for git from a script'],

@@ -10,6 +10,7 @@ import {
 } from '../files/backup-streams.ts';
 import { mayReplace } from '../files/out-file.ts';
 import { printDocument } from '../files/output.ts';
+import { argument } from '../parse/everywhere.ts';
 import { FORCE, forceOption } from '../parse/operation-spec.ts';
 import { interruptible } from '../processes/interruptible.ts';
 import { credentialsFor } from '../secrets/unlock.ts';
@@ -24,14 +25,7 @@ import {
 } from './whole-store.ts';
 
 export const backup: OwnCommand = {
-  arguments: [
-    {
-      metavar: 'FILE',
-      help: 'Backup file to create; "-" writes to standard output.',
-      required: true,
-      offers: 'file',
-    },
-  ],
+  arguments: [argument('FILE', 'Backup file to create; "-" writes to standard output.', { offers: 'file' })],
   options: [WITHOUT_DAMAGED, UNVERIFIED, { ...forceOption, help: 'Overwrite FILE if it exists.' }],
   details:
     'A backup is a consistent snapshot, even while other processes write. It stays encrypted and is ' +
@@ -66,14 +60,7 @@ export const backup: OwnCommand = {
 };
 
 export const restore: OwnCommand = {
-  arguments: [
-    {
-      metavar: 'FILE',
-      help: 'Backup file to restore; "-" reads standard input.',
-      required: true,
-      offers: 'file',
-    },
-  ],
+  arguments: [argument('FILE', 'Backup file to restore; "-" reads standard input.', { offers: 'file' })],
   options: [WITHOUT_DAMAGED, UNVERIFIED],
   details:
     'The target must be an empty directory or not exist. The restored store is unlocked by the ' +
@@ -102,14 +89,7 @@ export const restore: OwnCommand = {
 };
 
 export const verify: OwnCommand = {
-  arguments: [
-    {
-      metavar: 'FILE',
-      help: 'Backup file to check; "-" reads standard input.',
-      required: true,
-      offers: 'file',
-    },
-  ],
+  arguments: [argument('FILE', 'Backup file to check; "-" reads standard input.', { offers: 'file' })],
   details:
     'Reads the backup as "coffer store restore" does, and writes nothing: everything in it is decrypted and ' +
     'compared with its indexes. One of the secrets that the store had when it was backed up is required. If ' +

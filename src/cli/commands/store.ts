@@ -13,6 +13,7 @@ import { DONE, FAILED } from '../exit-codes.ts';
 import { isBrief, printDocument, printResult } from '../files/output.ts';
 import { variable } from '../given.ts';
 import { LastSeen } from '../last-seen.ts';
+import { switching } from '../parse/everywhere.ts';
 import { unlockStore } from '../secrets/unlock.ts';
 import { advisedToManage } from '../secrets/unlock-advice.ts';
 import type { Session } from '../session.ts';
@@ -34,13 +35,7 @@ import {
 const REPAIR = 'repair';
 
 export const doctor: OwnCommand = {
-  options: [
-    {
-      flag: REPAIR,
-      takes: 'nothing',
-      help: 'Repair what can be repaired without data loss.',
-    },
-  ],
+  options: [switching(REPAIR, 'Repair what can be repaired without data loss.')],
   details:
     'Read-only without --repair. Lists each damaged file with the problem and what to do about it, ' +
     'and exits with 1 if there is any; with --repair, only if some damage could not be repaired. ' +

@@ -7,8 +7,9 @@ import { generateMasterKey } from '../../store/master-key.ts';
 import type { OwnCommand } from '../command.ts';
 import { outPlaceOf } from '../files/out-file.ts';
 import { jsonText, printResult } from '../files/output.ts';
+import { switching } from '../parse/everywhere.ts';
 import { COPY, copyOption, outOptions } from '../parse/operation-spec.ts';
-import { clipboardFor } from '../processes/copying.ts';
+import { clipboardFor } from '../processes/clipboard-for.ts';
 
 export const keygen: OwnCommand = {
   options: [copyOption, ...outOptions],
@@ -32,13 +33,7 @@ export const keygen: OwnCommand = {
 };
 
 export const version: OwnCommand = {
-  options: [
-    {
-      flag: 'licenses',
-      takes: 'nothing',
-      help: 'Print third-party licenses instead of the version.',
-    },
-  ],
+  options: [switching('licenses', 'Print third-party licenses instead of the version.')],
   details:
     'On a terminal, also says how to upgrade this installation. Otherwise the same as "coffer --version". With -o json, prints an object with only the version number.',
   examples: [

@@ -15,7 +15,7 @@ import type { RawValues } from '../files/operation-values.ts';
 import { printResult } from '../files/output.ts';
 import { type Given, textsOption } from '../given.ts';
 import { commandOf } from '../operation-command.ts';
-import { switching } from '../parse/everywhere.ts';
+import { switching, taking } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
 import { type Choice, choiceOf, chosenWorkspaces, whereOptions } from '../tags/chosen.ts';
 import { carryOut, inCalls } from '../tags/in-calls.ts';
@@ -51,14 +51,11 @@ function bulkCommand(bulk: Bulk): Command {
         option.flag === WORKSPACE ? { ...option, excludes: whereOptions.map(({ flag }) => flag) } : option,
       ),
       ...whereOptions,
-      {
-        flag: KEY,
+      taking(KEY, 'NAME', 'Names of transit keys, instead of workspaces. Can be repeated.', {
         takes: 'values',
-        metavar: 'NAME',
-        help: 'Names of transit keys, instead of workspaces. Can be repeated.',
         offers: 'key',
         excludes: [WORKSPACE, DRY_RUN, ...whereOptions.map(({ flag }) => flag)],
-      },
+      }),
       switching(DRY_RUN, 'Only print the workspaces that would change.'),
     ],
     examples: [...plain.examples, bulk.example, bulk.keyExample],

@@ -12,7 +12,7 @@ import type { RawValues } from '../files/operation-values.ts';
 import { printResult } from '../files/output.ts';
 import { textsOption } from '../given.ts';
 import { commandOf } from '../operation-command.ts';
-import { switching } from '../parse/everywhere.ts';
+import { switching, taking } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
 import { carryOut, inCalls } from '../tags/in-calls.ts';
 import { organizationOf } from '../tags/surroundings.ts';
@@ -136,12 +136,7 @@ const MAX_NAMED = 5;
 export const prune: OwnCommand = {
   options: [
     switching(UNUSED, 'Required, as a reminder that only unused tags are deleted.'),
-    {
-      flag: MATCHING,
-      takes: 'values',
-      metavar: 'NAME',
-      help: 'Only unused tags with this name; * is a wildcard.',
-    },
+    taking(MATCHING, 'NAME', 'Only unused tags with this name; * is a wildcard.', { takes: 'values' }),
     switching(DRY_RUN, 'Only print the tags that would be deleted.'),
   ],
   details:

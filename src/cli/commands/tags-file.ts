@@ -12,7 +12,7 @@ import { announceStandardInput, inputText } from '../files/input.ts';
 import { outPlaceOf } from '../files/out-file.ts';
 import { printResult } from '../files/output.ts';
 import { type Given, textOption, textsOption, variable } from '../given.ts';
-import { switching, taking } from '../parse/everywhere.ts';
+import { argument, switching, taking } from '../parse/everywhere.ts';
 import { OUT, outOptions } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 import { carryOutPlan } from '../tags/carry-out.ts';
@@ -37,12 +37,11 @@ const formatOption = taking(FORMAT, 'FORMAT', 'File format.', {
   choices: FORMAT_NAMES,
 });
 const dryRun = switching(DRY_RUN, 'Only print what would change.');
-const fileArgument = {
-  metavar: 'FILE',
-  help: 'File in the format of "coffer tags export"; "-" reads standard input.',
-  required: true,
-  offers: 'file',
-} as const;
+const fileArgument = argument(
+  'FILE',
+  'File in the format of "coffer tags export"; "-" reads standard input.',
+  { offers: 'file' },
+);
 
 /**
  * Returns the format of the tag file.
@@ -208,12 +207,9 @@ export const apply: Command = {
     formatOption,
     dryRun,
     switching(PRUNE, 'Also delete unused tags that are not in the file.'),
-    {
-      flag: OWNS,
+    taking(OWNS, 'TAG', 'Add and remove only tags that match, e.g. env:*; leave all others alone.', {
       takes: 'values',
-      metavar: 'TAG',
-      help: 'Add and remove only tags that match, e.g. env:*; leave all others alone.',
-    },
+    }),
   ],
   details:
     'Adds and removes tags until each workspace in the file has exactly the tags listed for it. ' +

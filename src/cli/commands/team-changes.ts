@@ -7,14 +7,14 @@ import { isKeyName, spelled } from '../../team/names.ts';
 import { isRecipient } from '../../team/recipients.ts';
 import { isSignedByAuthor, signatureCheck } from '../../team/signing.ts';
 import { freshIdentity, recipientOfIdentity } from '../../transit/envelope/age/recipients.ts';
-import type { ArgumentSpec, Command, OwnCommand } from '../command.ts';
+import type { Command, OwnCommand } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { inputText } from '../files/input.ts';
 import { printDocument } from '../files/output.ts';
 import { OR_FILE, textOrFile } from '../files/text-or-file.ts';
 import { type Given, textOption } from '../given.ts';
-import { switching, taking } from '../parse/everywhere.ts';
+import { argument, switching, taking } from '../parse/everywhere.ts';
 import { otherKeyringsOf, rewrapRuled } from '../secret-files/ruled-files.ts';
 import type { Session } from '../session.ts';
 import { grant, newEpoch, newVersion, requireStayingAdmin, settleKeys } from '../team/acts.ts';
@@ -29,16 +29,8 @@ import { identityIn, identityOption, keyringHere } from './team.ts';
 
 /* Commands that change a keyring. */
 
-const nameArgument: ArgumentSpec = {
-  metavar: 'NAME',
-  help: 'Name of the member, e.g. bob.',
-  required: true,
-};
-const keyArgument: ArgumentSpec = {
-  metavar: 'KEY',
-  help: 'Name of the encryption key, e.g. app.',
-  required: true,
-};
+const nameArgument = argument('NAME', 'Name of the member, e.g. bob.');
+const keyArgument = argument('KEY', 'Name of the encryption key, e.g. app.');
 
 const NEW = 'new';
 const ADMIN = 'admin';
@@ -46,16 +38,15 @@ const ADMIN = 'admin';
 export const add: Command = {
   arguments: [
     nameArgument,
-    {
-      metavar: `RECIPIENT${OR_FILE}`,
-      help: 'Public key of the member (age1… or an SSH public key), or a file that contains it.',
-      required: false,
-      offers: 'file',
-    },
+    argument(
+      `RECIPIENT${OR_FILE}`,
+      'Public key of the member (age1… or an SSH public key), or a file that contains it.',
+      { required: false, offers: 'file' },
+    ),
   ],
   options: [
     switching(ADMIN, 'Allow the member to change the team and its keys; needs an ssh-ed25519 key.'),
-    { ...switching(NEW, 'Create a key for the member and print its private key once.'), excludes: [ADMIN] },
+    switching(NEW, 'Create a key for the member and print its private key once.', { excludes: [ADMIN] }),
     identityOption,
   ],
   details:

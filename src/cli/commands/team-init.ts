@@ -17,7 +17,7 @@ import { ed25519FromSeed } from '../../transit/key-types/pkcs8.ts';
 import type { OwnCommand } from '../command.ts';
 import { printDocument } from '../files/output.ts';
 import { textOption } from '../given.ts';
-import { taking } from '../parse/everywhere.ts';
+import { argument, taking } from '../parse/everywhere.ts';
 import { workingTree } from '../repository/git.ts';
 import { sayHowToMove, strandedBy } from '../secret-files/store-values.ts';
 import type { PersonalKey } from '../secrets/identities.ts';
@@ -36,12 +36,10 @@ import { identityIn, identityOption } from './team.ts';
 
 export const init: OwnCommand = {
   arguments: [
-    {
-      metavar: 'FOLDER',
-      help: 'Folder whose files use the keyring. Default: all files of the repository.',
+    argument('FOLDER', 'Folder whose files use the keyring. Default: all files of the repository.', {
       required: false,
       offers: 'directory',
-    },
+    }),
   ],
   options: [
     taking('name', 'NAME', 'Your name in the keyring.', { fallback: 'your name on this machine' }),

@@ -23,7 +23,7 @@ import {
 import { printResult } from '../files/output.ts';
 import { OR_FILE, takingTextOrFile, textOrFile } from '../files/text-or-file.ts';
 import { type Given, textOption } from '../given.ts';
-import { switching, taking } from '../parse/everywhere.ts';
+import { argument, switching, taking } from '../parse/everywhere.ts';
 import { optionsOf } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 import { ENDINGS } from '../signatures/endings.ts';
@@ -58,12 +58,10 @@ const MAX_LIST_BYTES = 16 * 2 ** 20;
 export const command: Command = {
   arguments: [
     { metavar: FILE, help: 'Signed file; "-" reads standard input.', required: true, offers: 'file' },
-    {
-      metavar: `${SIGNATURE}${OR_FILE}`,
-      help: 'Signature, or its file. Default: FILE.sig or FILE.minisig.',
+    argument(`${SIGNATURE}${OR_FILE}`, 'Signature, or its file. Default: FILE.sig or FILE.minisig.', {
       required: false,
       offers: 'file',
-    },
+    }),
   ],
   options: [
     takingTextOrFile(

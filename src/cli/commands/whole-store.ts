@@ -8,6 +8,7 @@ import { sayWhyAsked } from '../agent/why-asked.ts';
 import type { OptionSpec } from '../command.ts';
 import type { Given } from '../given.ts';
 import { LastSeen } from '../last-seen.ts';
+import { switching } from '../parse/everywhere.ts';
 import { credentialsFor } from '../secrets/unlock.ts';
 import { advisedToManage } from '../secrets/unlock-advice.ts';
 import type { Session } from '../session.ts';
@@ -50,12 +51,11 @@ export function sayLeftOut(session: Session, leftOut: readonly Finding[] = []): 
 /* Shared by the commands that move whole stores, and verify everything in between. */
 
 /** Option to skip the verification. */
-export const UNVERIFIED: OptionSpec = {
-  flag: 'unverified',
-  takes: 'nothing',
-  help: 'Do not ask for a secret and do not verify; damage is copied silently.',
-  excludes: [WITHOUT_DAMAGED.flag],
-};
+export const UNVERIFIED = switching(
+  'unverified',
+  'Do not ask for a secret and do not verify; damage is copied silently.',
+  { excludes: [WITHOUT_DAMAGED.flag] },
+);
 
 /**
  * Returns the credentials for a store, which are asked for even if an agent has it open. Before the first prompt, it

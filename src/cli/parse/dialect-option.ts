@@ -1,15 +1,14 @@
 import { invalid } from '../../ground/errors.ts';
 import { DIALECTS, type Dialect, isDialect } from '../../transit/engine.ts';
-import type { OptionSpec } from '../command.ts';
 import { type Given, textOption } from '../given.ts';
+import { taking } from './everywhere.ts';
 
-export const dialectOption: OptionSpec = {
-  flag: 'dialect',
-  takes: 'value',
-  metavar: 'D',
-  help: 'Write ciphertexts and signatures for all callers as "service:v1:…" or "vault:v1:…"; with "vault", signing keys rotate without --force. Default: "vault" for clients of the Vault API, else "service".',
-  choices: DIALECTS,
-};
+export const dialectOption = taking(
+  'dialect',
+  'D',
+  'Write ciphertexts and signatures for all callers as "service:v1:…" or "vault:v1:…"; with "vault", signing keys rotate without --force. Default: "vault" for clients of the Vault API, else "service".',
+  { choices: DIALECTS },
+);
 
 /**
  * Returns the requested dialect.

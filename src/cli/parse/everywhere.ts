@@ -1,6 +1,6 @@
 import { invalid } from '../../ground/errors.ts';
 import { locationForms } from '../../store/backends/registry.ts';
-import type { Command, Invocation, OptionSpec } from '../command.ts';
+import type { ArgumentSpec, Command, Invocation, OptionSpec } from '../command.ts';
 import type { OptionValue } from '../given.ts';
 import { outputFormats } from '../settings.ts';
 
@@ -17,7 +17,18 @@ export const takingFile = (flag: string, help: string): OptionSpec =>
   taking(flag, 'FILE', help, { offers: 'file' });
 
 /** Declares an option without a value. */
-export const switching = (flag: string, help: string): OptionSpec => ({ flag, takes: 'nothing', help });
+export const switching = (
+  flag: string,
+  help: string,
+  more: Pick<OptionSpec, 'excludes' | 'fallback' | 'short'> = {},
+): OptionSpec => ({ flag, takes: 'nothing', help, ...more });
+
+/** Declares an argument, which is required unless told otherwise. */
+export const argument = (
+  metavar: string,
+  help: string,
+  more: Partial<Omit<ArgumentSpec, 'metavar' | 'help'>> = {},
+): ArgumentSpec => ({ metavar, help, required: true, ...more });
 
 /** Options that every command has, before or after its name. */
 export const everywhereOptions: readonly OptionSpec[] = [
@@ -29,14 +40,11 @@ export const everywhereOptions: readonly OptionSpec[] = [
   taking('address', 'URL', 'Server to use: http://…, https://… or unix:/PATH.', {
     fallback: '$COFFER_ADDR, else the local store',
   }),
-  {
-    flag: 'token',
+  taking('token', 'TOKEN', 'Token for the server; prompts if TOKEN is omitted.', {
     takes: 'maybe',
-    metavar: 'TOKEN',
-    help: 'Token for the server; prompts if TOKEN is omitted.',
     fallback: '$COFFER_TOKEN',
     excludes: ['token-file'],
-  },
+  }),
   takingFile('token-file', 'Read the token from FILE.'),
   taking('mount', 'PATH', 'Mount (set of keys) to use.', {
     fallback: '$COFFER_MOUNT, else transit',
@@ -55,15 +63,10 @@ export const everywhereOptions: readonly OptionSpec[] = [
     fallback: 'table on a terminal, otherwise raw',
     choices: outputFormats,
   },
-  { flag: 'quiet', short: 'q', takes: 'nothing', help: 'Print only results and errors.' },
-  { flag: 'no-color', takes: 'nothing', help: 'Disable color.', fallback: '$NO_COLOR' },
-  {
-    flag: 'no-prompt',
-    takes: 'nothing',
-    help: 'Never prompt; fail if input is missing.',
-    fallback: '$COFFER_NO_PROMPT',
-  },
-  { flag: 'yes', short: 'y', takes: 'nothing', help: 'Answer yes to all confirmation prompts.' },
+  switching('quiet', 'Print only results and errors.', { short: 'q' }),
+  switching('no-color', 'Disable color.', { fallback: '$NO_COLOR' }),
+  switching('no-prompt', 'Never prompt; fail if input is missing.', { fallback: '$COFFER_NO_PROMPT' }),
+  switching('yes', 'Answer yes to all confirmation prompts.', { short: 'y' }),
 ];
 
 /** Returns the global options besides a command's own; its own meaning of a flag takes precedence. */

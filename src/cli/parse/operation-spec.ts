@@ -7,7 +7,7 @@ import { routesOf } from '../../operations/declaration/route.ts';
 import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts';
 import { type Given, textOption } from '../given.ts';
 import { inFlags } from '../terminal/hint-words.ts';
-import { switching, taking, takingFile } from './everywhere.ts';
+import { argument, switching, taking, takingFile } from './everywhere.ts';
 
 /** Command-line syntax of an operation, derived completely from its declaration. */
 export interface OperationSpec extends CommandSpec {
@@ -41,7 +41,7 @@ export const FORCE = 'force';
 export const PATH = 'path';
 export const IF_MISSING = 'if-missing';
 
-export const outOption: OptionSpec = takingFile(OUT, 'Write the result to FILE (mode 0600), atomically.');
+export const outOption = takingFile(OUT, 'Write the result to FILE (mode 0600), atomically.');
 
 /** @see docs/decisions/0155 */
 export const forceOption = switching(FORCE, 'Let --out overwrite an existing file.');
@@ -178,12 +178,11 @@ function inputArgument(params: Params, shape: CommandShape): readonly ArgumentSp
   const meaning = shape.input.help ?? (param && helpOf(param));
   const source = sourceText(shape.input);
   return [
-    {
-      metavar: param?.cli.metavar ?? (shape.input.fromFile ? 'FILE' : 'VALUE'),
-      help: `${meaning ?? ''} ${source}`.trim(),
-      required: false,
-      offers: shape.input.fromFile ? 'file' : undefined,
-    },
+    argument(
+      param?.cli.metavar ?? (shape.input.fromFile ? 'FILE' : 'VALUE'),
+      `${meaning ?? ''} ${source}`.trim(),
+      { required: false, offers: shape.input.fromFile ? 'file' : undefined },
+    ),
   ];
 }
 

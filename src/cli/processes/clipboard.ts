@@ -7,9 +7,8 @@ import { systemRandom } from '../../ground/random.ts';
 import { findProgram } from '../files/program.ts';
 import { type Environment, variable } from '../given.ts';
 import { DEFAULT_CLIPBOARD_SECONDS } from '../parse/operation-spec.ts';
-import { programAfterNode } from '../program.ts';
+import { CLIPBOARD_PROCESS, programAfterNode } from '../program.ts';
 import type { Session } from '../session.ts';
-import { CLIPBOARD_PROCESS } from './copying.ts';
 
 /*
  * The clipboard of the system, through its own programs. A copied secret is removed after a while by a process in the

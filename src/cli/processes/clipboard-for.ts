@@ -1,9 +1,6 @@
 import type { Session } from '../session.ts';
 import type { Copier } from './clipboard.ts';
 
-/** Name of the hidden command that clears the clipboard in the background. */
-export const CLIPBOARD_PROCESS = 'clipboard-process';
-
 /**
  * Finds the clipboard of the system; its code is loaded only for that.
  * @throws `unavailable` if there is none
