@@ -43,6 +43,21 @@ export function numberOption(
   throw invalid(`invalid value "${text}"`, { field: `--${flag}`, hint });
 }
 
+/**
+ * Returns the word of an option that takes one of some words.
+ * @throws `invalid` for any other word
+ */
+export function choiceOption<T extends string>(
+  options: Given['options'],
+  flag: string,
+  choices: readonly T[],
+): T | undefined {
+  const text = textOption(options, flag);
+  const choice = choices.find((candidate) => candidate === text);
+  if (text === undefined || choice !== undefined) return choice;
+  throw invalid(`invalid value "${text}"`, { field: `--${flag}`, hint: `use one of ${choices.join(', ')}` });
+}
+
 /** Environment variables. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 

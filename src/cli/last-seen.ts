@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { closeSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { move } from '../ground/directories.ts';
 import type { Place } from '../ground/errors.ts';
@@ -8,7 +8,7 @@ import type { Sighting } from '../store/backends/witness.ts';
 import type { SealedStore } from '../store/sealed/sealed-store.ts';
 import type { Environment } from './given.ts';
 import type { Session } from './session.ts';
-import { makeOwnDirectory, stateDirectory } from './state-directory.ts';
+import { makeOwnDirectory, namesIn, stateDirectory } from './state-directory.ts';
 
 /** Number of stores that are remembered; if there are more, the least recently used ones are forgotten. */
 const MOST_STORES = 500;
@@ -144,14 +144,6 @@ function parse(name: string): (Version & { readonly history: string }) | undefin
   const [, generation, revision, history] = NAME.exec(name) ?? [];
   if (generation === undefined || history === undefined) return undefined;
   return { generation: Number(generation), revision: Number(revision), history };
-}
-
-function namesIn(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
 }
 
 function forgetOldest(directory: string): void {

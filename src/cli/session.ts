@@ -1,6 +1,6 @@
 import { invalid } from '../ground/errors.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
-import { type Environment, type OptionValue, variable } from './given.ts';
+import { type Environment, type Given, type OptionValue, variable } from './given.ts';
 import { resolveSettings, type Settings } from './settings.ts';
 import { inSamePlace } from './terminal/hint-words.ts';
 import { messageLine } from './terminal/message.ts';
@@ -185,13 +185,23 @@ export class Session {
   }
 
   #neverAsking(everywhere: ReadonlyMap<string, OptionValue>): Session {
-    return new Session(
-      this.streams,
-      { ...this.environment, COFFER_MASTER_KEY_COMMAND: undefined },
+    return this.#with({
+      environment: { ...this.environment, COFFER_MASTER_KEY_COMMAND: undefined },
       everywhere,
-      { ...this.prompts, available: () => false },
-      this.#open,
-    );
+      prompts: { ...this.prompts, available: () => false },
+    });
+  }
+
+  #with(
+    changed: Partial<Pick<Session, 'environment' | 'prompts'>> & { everywhere?: Given['options'] },
+  ): Session {
+    const { environment, everywhere, prompts } = {
+      environment: this.environment,
+      everywhere: this.#everywhere,
+      prompts: this.prompts,
+      ...changed,
+    };
+    return new Session(this.streams, environment, everywhere, prompts, this.#open);
   }
 
   /**
@@ -199,24 +209,17 @@ export class Session {
    * @throws `invalid` if there is no such format
    */
   inFormat(format: string): Session {
-    const everywhere = new Map([...this.#everywhere, ['output', format]]);
-    return new Session(this.streams, this.environment, everywhere, this.prompts, this.#open);
+    return this.#with({ everywhere: new Map([...this.#everywhere, ['output', format]]) });
   }
 
   /** Returns a session with other prompts. The caller closes it. */
   askedThrough(prompts: Prompts): Session {
-    return new Session(this.streams, this.environment, this.#everywhere, prompts, this.#open);
+    return this.#with({ prompts });
   }
 
   /** Returns the same session with other variables. */
   withVariables(more: Environment): Session {
-    return new Session(
-      this.streams,
-      { ...this.environment, ...more },
-      this.#everywhere,
-      this.prompts,
-      this.#open,
-    );
+    return this.#with({ environment: { ...this.environment, ...more } });
   }
 
   /** Registers work for the end of the command, whether it succeeds or fails. */

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { isThere, makeWithParents } from '../ground/directories.ts';
 import { unavailable } from '../ground/errors.ts';
@@ -38,4 +38,13 @@ export function makeOwnDirectory(directory: string): void {
     });
   }
   makeWithParents(directory, DIRECTORY_MODE);
+}
+
+/** Returns the names in a directory; none if it cannot be listed. */
+export function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
 }

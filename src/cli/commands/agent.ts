@@ -18,6 +18,7 @@ import { isBrief, printResult } from '../files/output.ts';
 import { type Given, variable } from '../given.ts';
 import { argument } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
+import { quoted } from '../terminal/shell-word.ts';
 
 export const status: OwnCommand = {
   details:
@@ -127,9 +128,6 @@ function ofDoors(
   );
   return Object.fromEntries(found);
 }
-
-/** Quotes a text for any POSIX shell, and for fish. */
-const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 const keyArgument = argument('NAME', 'Name of the key, see "coffer transit keys list".', { offers: 'key' });
 

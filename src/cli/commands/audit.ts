@@ -4,6 +4,7 @@ import { meantText, nearest } from '../../ground/nearness.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
 import type { OwnCommand } from '../command.ts';
 import { openInFile } from '../files/in-file.ts';
+import { type JsonItem, LineCutter } from '../files/json-items.ts';
 import { printResult } from '../files/output.ts';
 import { type Given, numberOption, textOption } from '../given.ts';
 import { argument, switching, taking } from '../parse/everywhere.ts';
@@ -259,7 +260,6 @@ function lastTime(nowMs: number, hours: number, minutes: number): number {
   return at.getTime() <= nowMs ? at.getTime() : at.setDate(at.getDate() - 1);
 }
 
-const NEWLINE = 0x0a;
 /** Maximum length of a line: several times a record of the largest request. */
 const MOST_LINE_BYTES = 2 ** 28;
 
@@ -278,36 +278,15 @@ async function* bytesOf(session: Session, file: string): AsyncGenerator<Buffer> 
  * Yields the lines that are not empty; undefined for a line that is too long for a record, which is not kept in memory.
  */
 async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string | undefined> {
-  let line = new Line();
-  for await (const chunk of chunks) {
-    let from = 0;
-    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
-      line.add(chunk.subarray(from, end));
-      from = end + 1;
-      const { text } = line;
-      if (text !== '') yield text;
-      line = new Line();
-    }
-    line.add(chunk.subarray(from));
-  }
-  const { text } = line;
-  if (text !== '') yield text;
+  const cutter = new LineCutter(MOST_LINE_BYTES);
+  for await (const chunk of chunks) yield* textsOf(cutter.push(chunk));
+  yield* textsOf(cutter.end());
 }
 
-/** Line that is read piece by piece. */
-class Line {
-  #pieces: Buffer[] = [];
-  #bytes = 0;
-
-  add(piece: Buffer): void {
-    this.#bytes += piece.length;
-    if (this.#bytes > MOST_LINE_BYTES) this.#pieces = [];
-    else if (piece.length > 0) this.#pieces.push(piece);
-  }
-
-  /** Without white space around it; undefined if it is too long. */
-  get text(): string | undefined {
-    return this.#bytes > MOST_LINE_BYTES ? undefined : Buffer.concat(this.#pieces).toString().trim();
+function* textsOf(lines: Iterable<JsonItem>): Generator<string | undefined> {
+  for (const line of lines) {
+    const text = 'bytes' in line ? line.bytes.toString().trim() : undefined;
+    if (text !== '') yield text;
   }
 }
 

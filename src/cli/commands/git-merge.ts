@@ -5,7 +5,7 @@ import { align, inQuestion, isAsExpected } from '../../secret-files/three-way.ts
 import type { OwnCommand } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { readFileWhole } from '../files/in-file.ts';
-import { openOutFile } from '../files/out-file.ts';
+import { writeOutFile } from '../files/out-file.ts';
 import { type Merged, mergeFile } from '../secret-files/merge-file.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import { formatFor, textOf } from '../secret-files/secret-file.ts';
@@ -34,9 +34,7 @@ export const command: OwnCommand = {
     const sides = { base: was, ours: mine, theirs: others };
     const merged =
       (await mergedByValue(session, sides, path)) ?? mergeFile({ ...sides, labels: LABELS }, tmpdir());
-    const out = openOutFile({ path: ours, replace: true });
-    out.write(merged.bytes);
-    await out.commit();
+    await writeOutFile({ path: ours, replace: true }, merged.bytes);
     return merged.isClean ? DONE : FAILED;
   },
 };

@@ -9,6 +9,7 @@ import { judge } from '../../team/judge/judge.ts';
 import { signatureCheck } from '../../team/signing.ts';
 import type { OwnCommand } from '../command.ts';
 import { findProgram } from '../files/program.ts';
+import { programAfterNode } from '../program.ts';
 import { liesBelow } from '../repository/files-of-others.ts';
 import { filesBelow, git, workingTree } from '../repository/git.ts';
 import { CHECK_STAGED } from '../secret-files/clone-reminder.ts';
@@ -17,6 +18,7 @@ import type { Session } from '../session.ts';
 import { isUnfinished, isWaiting, WORK_IS_LEFT } from '../team/due.ts';
 import { TeamMemory } from '../team/memory.ts';
 import { placeIn } from '../team/place.ts';
+import { quoted } from '../terminal/shell-word.ts';
 import { visible } from '../terminal/visible.ts';
 
 /** Name of the drivers in git's configuration and attributes. */
@@ -129,7 +131,7 @@ function writeAttributes(session: Session, root: string, drivers: readonly Drive
   const present = existsSync(path) ? readFileSync(path, 'utf8') : '';
   const lines = new Set(present.split(/\r?\n/));
   const wanted = drivers.flatMap(({ name, patterns }) =>
-    patterns.map((pattern) => `${quoted(pattern)} diff=${name} merge=${name}`),
+    patterns.map((pattern) => `${inAttributes(pattern)} diff=${name} merge=${name}`),
   );
   const missing = [...new Set(wanted)].filter((line) => !lines.has(line));
   if (missing.length === 0) return;
@@ -139,7 +141,8 @@ function writeAttributes(session: Session, root: string, drivers: readonly Drive
 }
 
 /** Quotes a pattern with spaces as git reads it. */
-const quoted = (pattern: string): string => (/[\s"#]/.test(pattern) ? JSON.stringify(pattern) : pattern);
+const inAttributes = (pattern: string): string =>
+  /[\s"#]/.test(pattern) ? JSON.stringify(pattern) : pattern;
 
 /**
  * Writes a hook. An existing hook is not changed; the user is told what to add. The same applies to a
@@ -171,11 +174,8 @@ function writeHook(session: Session, root: string, own: string, hook: Hook): voi
 
 /** Returns the command line with which git's shell finds this program. */
 function ownCommand({ environment }: Session): string {
-  const [node = process.execPath, script] = [process.execPath, process.argv[1]];
   if (findProgram('coffer', environment).kind === 'program') return 'coffer';
-  const words =
-    script === undefined || process.getBuiltinModule('node:sea').isSea() ? [node] : [node, script];
-  return words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
+  return [process.execPath, ...programAfterNode()].map(quoted).join(' ');
 }
 
 /**

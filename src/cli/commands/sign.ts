@@ -5,7 +5,7 @@ import { invalid } from '../../ground/errors.ts';
 import { isInside, printManifest } from '../../signatures/manifest.ts';
 import type { OwnCommand } from '../command.ts';
 import { FileHasher, STANDARD } from '../files/hashing.ts';
-import { mayReplace, openOutFile } from '../files/out-file.ts';
+import { mayReplace, writeOutFile } from '../files/out-file.ts';
 import { printDocument } from '../files/output.ts';
 import { type Given, numberOption, textOption } from '../given.ts';
 import { argument, taking } from '../parse/everywhere.ts';
@@ -171,7 +171,9 @@ async function signFiles(
       session.streams.out.write(text);
       continue;
     }
-    signed.push({ file, signature: await write(`${file}${plan.format.ending}`, text, replace) });
+    const signature = `${file}${plan.format.ending}`;
+    await writeOutFile({ path: signature, replace, mode: PUBLIC_MODE }, text);
+    signed.push({ file, signature });
   }
   return signed;
 }
@@ -188,8 +190,11 @@ async function signManifest(
   }
   const list = utf8(printManifest(sums));
   const text = await signatureOf(plan, signer, manifest, createHash(plan.format.hash).update(list).digest());
-  await write(manifest, list, replace, `--${MANIFEST}`);
-  return [{ file: manifest, signature: await write(`${manifest}${plan.format.ending}`, text, replace) }];
+  const place = { replace, mode: PUBLIC_MODE };
+  await writeOutFile({ ...place, path: manifest, field: `--${MANIFEST}` }, list);
+  const signature = `${manifest}${plan.format.ending}`;
+  await writeOutFile({ ...place, path: signature }, text);
+  return [{ file: manifest, signature }];
 }
 
 const signatureOf = (plan: SignPlan, signer: Signer, file: string, digest: Buffer): Promise<string> =>
@@ -213,24 +218,4 @@ function nameIn(manifest: string, file: string): string {
     field: `--${MANIFEST}`,
     hint: 'write the manifest to a parent directory of all files',
   });
-}
-
-/**
- * Writes a file.
- * @param field option that named it, if there is one
- */
-async function write(
-  path: string,
-  content: string | Uint8Array,
-  replace: boolean,
-  field?: string,
-): Promise<string> {
-  const out = openOutFile({ path, replace, mode: PUBLIC_MODE, field });
-  try {
-    out.write(content);
-    await out.commit();
-    return path;
-  } finally {
-    out.abort();
-  }
 }

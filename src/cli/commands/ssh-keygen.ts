@@ -14,7 +14,7 @@ import type { Command, OptionSpec } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { inputText, MAX_INPUT_BYTES, readShortText } from '../files/input.ts';
-import { openOutFile } from '../files/out-file.ts';
+import { writeOutFile } from '../files/out-file.ts';
 import { type Given, textOption } from '../given.ts';
 import { switching } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
@@ -122,13 +122,8 @@ async function sign(session: Session, given: Given): Promise<number> {
     .update(readFileWhole(file, 'FILE', MAX_INPUT_BYTES))
     .digest();
   const about = { fileName: file, namespace: required(given, 'namespace'), comment: undefined, at: 0 };
-  const out = openOutFile({ path: `${file}${format.ending}`, replace: true });
-  try {
-    out.write(await format.sign(signer, digest, about));
-    await out.commit();
-  } finally {
-    out.abort();
-  }
+  const signature = await format.sign(signer, digest, about);
+  await writeOutFile({ path: `${file}${format.ending}`, replace: true }, signature);
   return DONE;
 }
 

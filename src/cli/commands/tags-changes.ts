@@ -1,7 +1,12 @@
 import { asCofferError, invalid } from '../../ground/errors.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
 import { MOST_LINKED } from '../../operations/json-api/linkage.ts';
-import { copiedFirst, counted, type ResourceDocument, type TagResource } from '../../operations/tags/documents.ts';
+import {
+  copiedFirst,
+  counted,
+  type ResourceDocument,
+  type TagResource,
+} from '../../operations/tags/documents.ts';
 import { deletionQuestion, remove, rename, UNUSED_ONLY } from '../../operations/tags/tags.ts';
 import { anyOf, foldCase } from '../../tags/names.ts';
 import { tagNotFound } from '../../tags/organization.ts';

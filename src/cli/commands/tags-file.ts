@@ -11,7 +11,7 @@ import { readFileWhole } from '../files/in-file.ts';
 import { announceStandardInput, inputText } from '../files/input.ts';
 import { outPlaceOf } from '../files/out-file.ts';
 import { printResult } from '../files/output.ts';
-import { type Given, textOption, textsOption, variable } from '../given.ts';
+import { choiceOption, type Given, textOption, textsOption, variable } from '../given.ts';
 import { argument, switching, taking } from '../parse/everywhere.ts';
 import { OUT, outOptions } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
@@ -52,15 +52,10 @@ function formatFor(
   path: string | undefined,
   otherwise?: TagFormatName,
 ): TagFormatName {
-  const text = textOption(options, FORMAT);
-  const named = FORMAT_NAMES.find((name) => name === text);
-  if (text !== undefined && named === undefined) {
-    throw invalid(`invalid value "${text}"`, {
-      field: `--${FORMAT}`,
-      hint: `use one of ${FORMAT_NAMES.join(', ')}`,
-    });
-  }
-  const format = named ?? (path === undefined ? undefined : formatOf(path)) ?? otherwise;
+  const format =
+    choiceOption(options, FORMAT, FORMAT_NAMES) ??
+    (path === undefined ? undefined : formatOf(path)) ??
+    otherwise;
   if (format !== undefined) return format;
   throw invalid(`cannot tell the format of ${path ?? 'standard input'}`, {
     field: `--${FORMAT}`,

@@ -22,7 +22,7 @@ import {
 } from '../files/input.ts';
 import { printResult } from '../files/output.ts';
 import { OR_FILE, takingTextOrFile, textOrFile } from '../files/text-or-file.ts';
-import { type Given, textOption } from '../given.ts';
+import { choiceOption, type Given, textOption } from '../given.ts';
 import { argument, switching, taking } from '../parse/everywhere.ts';
 import { optionsOf } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
@@ -175,25 +175,11 @@ function planOf({ arguments: [file = '', signature], options }: Given): VerifyPl
     file,
     signature,
     manifest,
-    format: formatIn(options),
+    format: choiceOption(options, FORMAT, VERIFIED_FORMATS),
     namespace,
     request,
     trust: trustOf(options, namespace),
   };
-}
-
-/**
- * Returns the requested format.
- * @throws `invalid` for an unknown format
- */
-function formatIn(options: Given['options']): VerifiedFormat | undefined {
-  const text = textOption(options, FORMAT);
-  const format = VERIFIED_FORMATS.find((name) => name === text);
-  if (text === undefined || format !== undefined) return format;
-  throw invalid(`invalid value "${text}"`, {
-    field: FORMAT,
-    hint: `use one of ${VERIFIED_FORMATS.join(', ')}`,
-  });
 }
 
 function trustOf(options: Given['options'], namespace: string): VerifyPlan['trust'] {

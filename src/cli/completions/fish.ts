@@ -1,5 +1,6 @@
 import { type ArgumentSpec, type OptionSpec, takesWord } from '../command.ts';
-import { type CommandPlace, HELP_COMMAND, notations, quoted, valuesOf } from './model.ts';
+import { quoted } from '../terminal/shell-word.ts';
+import { type CommandPlace, HELP_COMMAND, notations, valuesOf } from './model.ts';
 
 /** Returns the completion script of fish. */
 export const fishScript = (

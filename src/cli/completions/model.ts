@@ -69,6 +69,3 @@ export const notations = ({ flag, short }: OptionSpec): readonly string[] =>
 
 /** Command whose arguments are the words of another one. */
 export const HELP_COMMAND = 'help';
-
-/** Quotes a text for any of the three shells: words and summaries contain nothing else that needs escaping. */
-export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

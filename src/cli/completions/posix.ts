@@ -1,12 +1,6 @@
 import { takesWord } from '../command.ts';
-import {
-  type CommandPlace,
-  type CompletionValues,
-  HELP_COMMAND,
-  notations,
-  quoted,
-  valuesOf,
-} from './model.ts';
+import { quoted } from '../terminal/shell-word.ts';
+import { type CommandPlace, type CompletionValues, HELP_COMMAND, notations, valuesOf } from './model.ts';
 
 /** Returns the shell functions with the completion tables, which bash and zsh both understand. */
 function tables(places: readonly CommandPlace[]): string {
@@ -56,14 +50,18 @@ const helped = (words: string): string => `  if [[ $place == ${HELP_COMMAND} && 
 
 /** Returns a function that prints the words that can follow a command, or fails if there is no such command. */
 const childrenTable = (places: readonly CommandPlace[]): string =>
-  table('_coffer_children', '"$1"', [
-    ...places.map(({ path, children }) => [path, children.map(({ word }) => word).join(' ')] as const),
-  ]);
+  table(
+    '_coffer_children',
+    '"$1"',
+    places.map(({ path, children }) => [path, children.map(({ word }) => word).join(' ')]),
+  );
 
 const flagsTable = (places: readonly CommandPlace[]): string =>
-  table('_coffer_flags', '"$1"', [
-    ...places.map(({ path, options }) => [path, options.flatMap(notations).join(' ')] as const),
-  ]);
+  table(
+    '_coffer_flags',
+    '"$1"',
+    places.map(({ path, options }) => [path, options.flatMap(notations).join(' ')]),
+  );
 
 /** Returns a function that prints the completions of an option's value, or fails if it takes none. */
 const valuesTable = (places: readonly CommandPlace[]): string =>

@@ -113,7 +113,7 @@ export function readFileWhole(path: string, field: string, maxBytes: number, jud
 
 /** Reads the first bytes of an input, fewer only if it is shorter. */
 export function headOf(input: Input, count: number): Buffer {
-  const head = Buffer.alloc(count);
+  const head = Buffer.allocUnsafe(count);
   let filled = 0;
   while (filled < count) {
     const bytes = input.readNow(head.subarray(filled));

@@ -60,25 +60,28 @@ interface Cutter {
 
 /** Part received so far of an incomplete item. */
 class Pending {
+  readonly #most: number;
   #parts: Buffer[] = [];
   #bytes = 0;
 
+  constructor(most: number) {
+    this.#most = most;
+  }
+
   add(part: Buffer): void {
     this.#bytes += part.length;
-    if (this.#bytes > MAX_ITEM_BYTES) this.#parts = [];
+    if (this.#bytes > this.#most) this.#parts = [];
     else if (part.length > 0) this.#parts.push(part);
   }
 
   get isBlank(): boolean {
-    return (
-      this.#bytes <= MAX_ITEM_BYTES && this.#parts.every((part) => part.every((byte) => WHITE.has(byte)))
-    );
+    return this.#bytes <= this.#most && this.#parts.every((part) => part.every((byte) => WHITE.has(byte)));
   }
 
   take(): JsonItem {
     const item =
-      this.#bytes > MAX_ITEM_BYTES
-        ? { problem: `the item is larger than ${MAX_ITEM_BYTES / 2 ** 20} MiB` }
+      this.#bytes > this.#most
+        ? { problem: `the item is larger than ${this.#most / 2 ** 20} MiB` }
         : { bytes: Buffer.concat(this.#parts) };
     this.#parts = [];
     this.#bytes = 0;
@@ -86,8 +89,14 @@ class Pending {
   }
 }
 
-class LineCutter implements Cutter {
-  readonly #pending = new Pending();
+/** Splits lines, without blank ones. */
+export class LineCutter implements Cutter {
+  readonly #pending: Pending;
+
+  /** @param most maximum size of a line, in bytes */
+  constructor(most = MAX_ITEM_BYTES) {
+    this.#pending = new Pending(most);
+  }
 
   *push(chunk: Buffer): Iterable<JsonItem> {
     let start = 0;
@@ -107,7 +116,7 @@ class LineCutter implements Cutter {
 }
 
 class ArrayCutter implements Cutter {
-  readonly #pending = new Pending();
+  readonly #pending = new Pending(MAX_ITEM_BYTES);
   #depth = 0;
   #inString = false;
   #escaped = false;

@@ -5,7 +5,7 @@ import { invalid } from '../../ground/errors.ts';
 import type { InputHash, Operation } from '../../operations/declaration/operation.ts';
 import type { Session } from '../session.ts';
 import { shellWord } from '../terminal/shell-word.ts';
-import type { Input } from '../terminal/streams.ts';
+import { headOf } from './in-file.ts';
 import { inputText, MAX_INPUT_BYTES, type OpenedInput, openInput } from './input.ts';
 import type { RawValues } from './operation-values.ts';
 
@@ -51,7 +51,7 @@ export async function mainInput(
     ofValue: filled,
     ofFile: async ({ input: from }) => {
       if (largeInput === undefined || isText) return filled(from.readAll(MAX_INPUT_BYTES));
-      const start = readStart(from);
+      const start = headOf(from, ORDINARY_BYTES + 1);
       if (start.length <= ORDINARY_BYTES) return filled(start);
       const { hashInput, readRest } = await largeInputs();
       const hash = await largeInput.hash?.(checked, await session.runner());
@@ -62,21 +62,6 @@ export async function mainInput(
   if (session.settings.address === undefined && session.prompts.available())
     operation.cli?.requireValid?.({ ...checked, ...parameters });
   return parameters ?? {};
-}
-
-/**
- * Reads the start of an input.
- * @returns the whole input if it is no longer than ORDINARY_BYTES; otherwise one byte more than that
- */
-function readStart(input: Input): Buffer {
-  const start = Buffer.allocUnsafe(ORDINARY_BYTES + 1);
-  let filled = 0;
-  while (filled < start.length) {
-    const bytes = input.readNow(start.subarray(filled));
-    if (bytes === 0) break;
-    filled += bytes;
-  }
-  return start.subarray(0, filled);
 }
 
 /** Returns the hash of the main input, computed locally. */
@@ -155,7 +140,7 @@ const CIPHERTEXT = 'ciphertext';
  */
 async function refuseEnvelope(path: string | undefined): Promise<void> {
   if (path === undefined || path === '-' || path.includes(':') || !existsSync(path)) return;
-  const { isEnvelopeFile } = await import('./beginning.ts');
+  const { isEnvelopeFile } = await import('./envelope-file.ts');
   if (!isEnvelopeFile(path)) return;
   throw invalid(`${path} is an encrypted file`, {
     hint: `run "coffer transit envelope decrypt --in ${shellWord(path)}"`,

@@ -124,6 +124,17 @@ export function openOutFile(place: OutPlace): OutFile {
   });
 }
 
+/** Writes a file in one piece; throws as `openOutFile`. */
+export async function writeOutFile(place: OutPlace, data: string | Uint8Array): Promise<void> {
+  const out = openOutFile(place);
+  try {
+    out.write(data);
+    await out.commit();
+  } finally {
+    out.abort();
+  }
+}
+
 function temporaryFile(place: OutPlace, target: string): OutFile {
   const { path, replace, mode = OWNER_ONLY, like } = place;
   const refuseThere = (): void => {

@@ -17,7 +17,7 @@ import { isRead } from '../terminal/streams.ts';
 import { ageText, durationText } from '../terminal/time-texts.ts';
 import { isPlainText, visible, visibleLines } from '../terminal/visible.ts';
 import { withPermission } from '../with-permission.ts';
-import { type OutPlace, openOutFile } from './out-file.ts';
+import { type OutPlace, writeOutFile } from './out-file.ts';
 
 /** Output format of an operation's result, as declared. */
 export type OutputShape = Pick<
@@ -333,12 +333,6 @@ async function write(session: Session, destination: Destination, data: string | 
   if (destination.file === undefined) {
     return isRead(() => session.streams.out.write(data));
   }
-  const file = openOutFile(destination.file);
-  try {
-    file.write(data);
-    await file.commit();
-  } finally {
-    file.abort();
-  }
+  await writeOutFile(destination.file, data);
   return true;
 }

@@ -1,6 +1,7 @@
-import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { type Environment, variable } from '../given.ts';
+import { beginningOf } from './beginning.ts';
 
 /** Search path without a PATH variable, as in execvp. */
 const DEFAULT_PATH = '/bin:/usr/bin';
@@ -151,18 +152,5 @@ function loaderOf(head: Buffer): string | undefined {
   return undefined;
 }
 
-/** Reads the beginning of a program as far as possible: it may be executable but not readable. */
-function headOf(path: string): Buffer {
-  const head = Buffer.alloc(HEAD_BYTES);
-  try {
-    const descriptor = openSync(path, 'r');
-    try {
-      readSync(descriptor, head, 0, HEAD_BYTES, 0);
-    } finally {
-      closeSync(descriptor);
-    }
-  } catch {
-    // It remains empty, so nothing is known about the program.
-  }
-  return head;
-}
+/** Reads the beginning of a program; empty for one that can be executed but not read. */
+const headOf = (path: string): Buffer => beginningOf(path, HEAD_BYTES) ?? Buffer.alloc(0);

@@ -14,6 +14,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { unavailable } from '../../ground/errors.ts';
 import { type Environment, variable } from '../given.ts';
+import { namesIn } from '../state-directory.ts';
 
 /** Magic numbers of file systems in memory, as in statfs(2). */
 const TMPFS = 0x01021994;
@@ -134,15 +135,6 @@ const ownDirectories = (base: string): readonly string[] =>
   [OWN_DIRECTORY, ...namesIn(base).filter(isOwnWithChance)]
     .map((name) => join(base, name))
     .filter((path) => isOwn(lstatSync(path, { throwIfNoEntry: false })));
-
-/** Returns the names in a directory; none if a shared directory cannot be listed. */
-function namesIn(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
-}
 
 const isOwn = (stats: Stats | undefined): boolean =>
   stats?.isDirectory() === true &&

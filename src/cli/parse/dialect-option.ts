@@ -1,6 +1,5 @@
-import { invalid } from '../../ground/errors.ts';
-import { DIALECTS, type Dialect, isDialect } from '../../transit/engine.ts';
-import { type Given, textOption } from '../given.ts';
+import { DIALECTS, type Dialect } from '../../transit/engine.ts';
+import { choiceOption, type Given } from '../given.ts';
 import { taking } from './everywhere.ts';
 
 export const dialectOption = taking(
@@ -14,12 +13,5 @@ export const dialectOption = taking(
  * Returns the requested dialect.
  * @throws `invalid` for an unknown one
  */
-export function dialectOf(options: Given['options']): Dialect | undefined {
-  const text = textOption(options, dialectOption.flag);
-  if (text === undefined) return undefined;
-  if (isDialect(text)) return text;
-  throw invalid(`invalid value "${text}"`, {
-    field: '--dialect',
-    hint: `use one of ${DIALECTS.join(', ')}`,
-  });
-}
+export const dialectOf = (options: Given['options']): Dialect | undefined =>
+  choiceOption(options, dialectOption.flag, DIALECTS);

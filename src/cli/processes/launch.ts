@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { unavailable } from '../../ground/errors.ts';
 import { startsSurely } from '../files/program.ts';
+import { ownGroups } from '../terminal/prompt.ts';
 
 /** Program that was found, and its arguments. */
 export interface Launch {
@@ -134,9 +134,8 @@ function forwardSignals(send: (signal: NodeJS.Signals) => void): () => void {
  */
 function isInForeground(): boolean {
   if (process.platform !== 'linux') return process.stdin.isTTY === true;
-  const stat = readFileSync('/proc/self/stat', 'latin1');
-  const [, , group, , , terminalGroup] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return group === terminalGroup;
+  const [own, foreground] = ownGroups();
+  return own === foreground;
 }
 
 /** Ends this process by the signal that ended its child, for parents that check for it. */

@@ -12,7 +12,7 @@ import {
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { invalid } from '../../ground/errors.ts';
 import { isOfTrustedOwner } from '../../ground/private-files.ts';
-import { quoted } from '../completions/model.ts';
+import { quoted } from '../terminal/shell-word.ts';
 import { isSafeDirectory } from './git.ts';
 
 /*

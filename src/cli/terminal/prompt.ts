@@ -72,20 +72,21 @@ const onLines = (question: string, { err }: Streams): string =>
   wrappedMessage(visible(question), Math.max(err.columns, LEAST_COLUMNS) - AROUND_QUESTION);
 const LEAST_COLUMNS = 40;
 
-/** Fields of `/proc/self/stat`, counted from the state: the process group, and the foreground group of the terminal. */
-const OWN_GROUP = 2;
-const FOREGROUND_GROUP = 5;
+/** Returns the process group of this process, and the foreground group of its terminal. Only Linux provides that. */
+export function ownGroups(): readonly [own: string | undefined, foreground: string | undefined] {
+  const stat = readFileSync('/proc/self/stat', 'latin1');
+  const [, , own, , , foreground] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return [own, foreground];
+}
 
 /**
- * Whether the process runs in the background, as in `coffer serve &`: the terminal would stop it when it reads. Only
- * Linux provides that.
+ * Whether the process runs in the background, as in `coffer serve &`: the terminal would stop it when it reads.
  */
 export function isInBackground(): boolean {
   if (process.platform !== 'linux') return false;
   try {
-    const stat = readFileSync('/proc/self/stat', 'latin1');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return Number(fields[FOREGROUND_GROUP]) > 0 && fields[OWN_GROUP] !== fields[FOREGROUND_GROUP];
+    const [own, foreground] = ownGroups();
+    return Number(foreground) > 0 && own !== foreground;
   } catch {
     return false;
   }
