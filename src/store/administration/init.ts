@@ -7,7 +7,7 @@ import type { Blob, InitialContent } from '../backends/backend.ts';
 import type { Location } from '../backends/backend-kind.ts';
 import { MemoryBackend } from '../backends/memory.ts';
 import { createAt, requireFreeAt, withBackendAt } from '../backends/registry.ts';
-import { everyRef, readEvery } from '../backends/whole-store.ts';
+import { readEvery } from '../backends/whole-store.ts';
 import { type Header, newHeader, printHeader, readHeader } from '../header.ts';
 import { storeThere } from '../refusals.ts';
 import { ROOT_KEY_BYTES, RootKey } from '../root-key.ts';
@@ -125,7 +125,7 @@ export async function newStore(
   return {
     header,
     slots: prepared.map(({ created }) => created),
-    content: furnish === undefined ? empty : await furnished(empty, Keyring.ofOne(root), furnish),
+    content: furnish === undefined ? empty : await furnished(empty, Keyring.handedOver('', root), furnish),
   };
 }
 
@@ -138,7 +138,7 @@ async function furnished(empty: InitialContent, keyring: Keyring, furnish: Furni
   } finally {
     store.close();
   }
-  return { ...empty, blobs: readEvery(backend, empty.version, await everyRef(backend, empty.version)) };
+  return { ...empty, blobs: readEvery(backend, empty.version.generation) };
 }
 
 async function* oneByOne(blobs: readonly Blob[]): AsyncGenerator<Blob> {

@@ -18,14 +18,19 @@ import { compareSlots, MAX_SLOTS, openSlotList, sealSlotList, summaryOf } from '
  */
 export async function listSlots(store: SealedStore): Promise<readonly SlotSummary[]> {
   store.refuseClosed();
-  const { backend } = store;
-  return readConsistently(backend, async ({ generation }) => {
-    const root = await store.keyring.root(backend, generation);
-    const listed = await openSlotList(backend, root);
-    const [first] = await compareSlots(backend, root, listed);
-    if (first !== undefined) throw first.problem;
+  return readConsistently(store.backend, async ({ generation }) => {
+    const { listed } = await intactSlots(store, generation);
     return listed.map(summaryOf);
   });
+}
+
+/** Reads the list of slots. @throws `corrupt` as `listSlots` */
+async function intactSlots({ backend, keyring }: SealedStore, generation: number) {
+  const root = await keyring.root(backend, generation);
+  const listed = await openSlotList(backend, root);
+  const [first] = await compareSlots(backend, root, listed);
+  if (first !== undefined) throw first.problem;
+  return { root, listed };
 }
 
 interface AddSlotOptions {
@@ -48,10 +53,7 @@ export async function addSlot(
   store.refuseClosed();
   const prepared = await prepareSlot(request, { storeId: store.id, clock, random });
   return store.backend.exclusive(async (session) => {
-    const root = await store.keyring.root(store.backend, session.version.generation);
-    const listed = await openSlotList(store.backend, root);
-    const [first] = await compareSlots(store.backend, root, listed);
-    if (first !== undefined) throw first.problem;
+    const { root, listed } = await intactSlots(store, session.version.generation);
     if (listed.length >= MAX_SLOTS) {
       throw conflict(`a store has at most ${MAX_SLOTS} key slots`, {
         hint: 'remove one that is no longer needed with "coffer slots remove ID"',
@@ -81,10 +83,7 @@ export async function replaceSlot(
   const { label = '' } = (await listSlots(store)).find((slot) => slot.id === id) ?? {};
   const prepared = await prepareSlot({ ...request, label }, { storeId: store.id, clock, random });
   return store.backend.exclusive(async (session) => {
-    const root = await store.keyring.root(store.backend, session.version.generation);
-    const listed = await openSlotList(store.backend, root);
-    const [first] = await compareSlots(store.backend, root, listed);
-    if (first !== undefined) throw first.problem;
+    const { root, listed } = await intactSlots(store, session.version.generation);
     const others = listed.filter((slot) => slot.id !== id);
     if (others.length === listed.length) throw noSuchSlot(id);
     const rootKey = root.export();

@@ -22,12 +22,10 @@ export class Keyring {
     this.#root = root;
   }
 
-  /** Creates a keyring without a slot, for a store that is being created: it knows only the first root key. */
-  static ofOne(root: RootKey): Keyring {
-    return new Keyring(root.storeId, '', undefined, root);
-  }
-
-  /** Creates a keyring for a slot whose own keys stayed in another process: it opens only this generation. */
+  /**
+   * Creates a keyring that opens only this generation: for a store that is being created, and then without a slot, or
+   * for a slot whose own keys stayed in another process.
+   */
   static handedOver(slotId: string, root: RootKey): Keyring {
     return new Keyring(root.storeId, slotId, undefined, root);
   }
@@ -73,15 +71,7 @@ export class Keyring {
   listedSlot({ id, kind, created, shares, publicKey }: Slot): ListedSlot {
     if (this.#keys === undefined) throw lockedStore();
     const { pairingKey } = this.#keys;
-    return {
-      id,
-      kind,
-      created,
-      label: '',
-      shares,
-      publicKey,
-      pairingKey,
-    };
+    return { id, kind, created, label: '', shares, publicKey, pairingKey };
   }
 
   /** Wipes every key. */
