@@ -25,9 +25,9 @@ interface OpenStoreOptions extends SealedStoreOptions {
  */
 export async function openStore(options: OpenStoreOptions): Promise<SealedStore> {
   const { location, credentials, lockWaitMs, cacheBytes, seen } = options;
-  const backend = await backendAt(location, lockWaitMs === undefined ? {} : { lockWaitMs });
+  const backend = await backendAt(location, { lockWaitMs });
   try {
-    const store = await openBackend(backend, credentials, cacheBytes === undefined ? {} : { cacheBytes });
+    const store = await openBackend(backend, credentials, { cacheBytes });
     if (seen !== undefined) await store.expect(seen);
     return store;
   } catch (error) {

@@ -14,7 +14,7 @@ export type Location = string | Located;
 
 export interface BackendOptions {
   /** Time to wait for other writers before giving up, in milliseconds. Default: 30,000. */
-  readonly lockWaitMs?: number;
+  readonly lockWaitMs?: number | undefined;
 }
 
 export interface CreateOptions {

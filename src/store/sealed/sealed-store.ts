@@ -29,7 +29,7 @@ const DEFAULT_CACHE_BYTES = 32 * 1024 * 1024;
 
 export interface SealedStoreOptions {
   /** Maximum size of the document cache, measured by sealed size, in bytes. Default: 32 MiB. */
-  readonly cacheBytes?: number;
+  readonly cacheBytes?: number | undefined;
 }
 
 /** Unlocked store over any backend. */
