@@ -9,7 +9,7 @@ import { diskError } from '../backends/files/disk-errors.ts';
 import { isThere, moveFile, syncDirectory } from '../backends/files/durable-files.ts';
 import { MemoryBackend } from '../backends/memory.ts';
 import { createAt, withBackendAt } from '../backends/registry.ts';
-import { everyRef, readConsistently, readEvery } from '../backends/whole-store.ts';
+import { readConsistently, readEvery } from '../backends/whole-store.ts';
 import { parseChecked, printChecked } from '../checked-json.ts';
 import { parseHeader, readHeader } from '../header.ts';
 import type { RootKey } from '../root-key.ts';
@@ -26,7 +26,14 @@ import {
 } from './backup-file.ts';
 import { refuseStoreAt } from './init.ts';
 import type { Finding } from './status.ts';
-import { leftOutOf, type StoreSource, sourceOf, type VerifyOptions, verifiedBlobs } from './verified.ts';
+import {
+  counted,
+  leftOutOf,
+  type StoreSource,
+  sourceOf,
+  type VerifyOptions,
+  verifiedBlobs,
+} from './verified.ts';
 
 interface BackupSummary {
   /** Store ID. */
@@ -152,16 +159,14 @@ async function writeBackup(
     const leftOut: Finding[] = [];
     const blobs =
       keyring === undefined
-        ? readEvery(backend, version, await everyRef(backend, version))
+        ? readEvery(backend, version.generation)
         : verifiedBlobs(await sourceOf(backend, keyring, version.generation), leftOut, options);
-    let files = 0;
-    for await (const { ref, bytes } of blobs) {
-      options.interruption?.ended.throwIfAborted();
+    const count = { files: 0, bytes: 0 };
+    for await (const { ref, bytes } of counted(blobs, count, options.interruption?.ended)) {
       await writer.write({ kind: 'blob', ref, bytes: Buffer.from(bytes) });
-      files++;
     }
     await writer.finish();
-    return { files, bytes: writer.bytes, ...leftOutOf(leftOut) };
+    return { files: count.files, bytes: writer.bytes, ...leftOutOf(leftOut) };
   } finally {
     await writer.close();
   }
@@ -216,14 +221,14 @@ async function readContent(
   try {
     const { header, version } = await headOf(records, from);
     const { id } = parseHeader(header, { file: from });
-    const counted = { files: 0, bytes: 0 };
+    const count = { files: 0, bytes: 0 };
     const leftOut: Finding[] = [];
     const blobs =
       unlocked === undefined
         ? blobsOf(records, from)
         : verifiedBlobs(sourceIn(records, from, unlocked), leftOut, options);
-    await write({ header, version, blobs: count(blobs, counted, options.interruption?.ended) });
-    return { id, ...counted, ...leftOutOf(leftOut) };
+    await write({ header, version, blobs: counted(blobs, count, options.interruption?.ended) });
+    return { id, ...count, ...leftOutOf(leftOut) };
   } finally {
     await records.return(undefined);
   }
@@ -288,19 +293,6 @@ async function* documentsIn(
   for await (const blob of blobsOf(records, from)) {
     if (blob.ref.area === 'slots') slots.push(blob);
     else yield blob;
-  }
-}
-
-async function* count(
-  blobs: AsyncIterable<Blob>,
-  counted: { files: number; bytes: number },
-  ended: AbortSignal | undefined,
-): AsyncGenerator<Blob> {
-  for await (const blob of blobs) {
-    ended?.throwIfAborted();
-    counted.files++;
-    counted.bytes += blob.bytes.length;
-    yield blob;
   }
 }
 

@@ -2,13 +2,13 @@ import { placed, unavailable } from '../../ground/errors.ts';
 import type { Backend, Blob, Version } from '../backends/backend.ts';
 import type { Location } from '../backends/backend-kind.ts';
 import { createAt, withBackendAt } from '../backends/registry.ts';
-import { everyRef, readEvery } from '../backends/whole-store.ts';
+import { isSameVersion } from '../backends/version.ts';
+import { type OnFile, readEvery } from '../backends/whole-store.ts';
 import { parseHeader } from '../header.ts';
 import { unlock } from '../slots/unlock.ts';
 import { refuseStoreAt } from './init.ts';
 import type { Finding } from './status.ts';
-import type { OnFile } from './survey.ts';
-import { leftOutOf, sourceOf, type VerifyOptions, verifiedBlobs } from './verified.ts';
+import { counted, leftOutOf, sourceOf, type VerifyOptions, verifiedBlobs } from './verified.ts';
 
 interface CopyOptions extends VerifyOptions {
   readonly from: Location;
@@ -47,18 +47,18 @@ export async function copyStore(options: CopyOptions): Promise<CopySummary> {
     const keyring = credentials === undefined ? undefined : await unlock(backend, id, credentials);
     for (let attempt = 1; ; attempt++) {
       const version = await backend.state();
-      const summary = { id, files: 0 };
+      const count = { files: 0, bytes: 0 };
       const leftOut: Finding[] = [];
       const whole =
         keyring === undefined
-          ? asItIs(backend, version, onProgress)
+          ? readEvery(backend, version.generation, onProgress)
           : verifiedBlobs(await sourceOf(backend, keyring, version.generation, onProgress), leftOut, options);
-      const blobs = unchanged(backend, version, counted(whole, summary));
+      const blobs = unchanged(backend, version, counted(whole, count));
       try {
         await createAt(to, { header, version, blobs }, { resume: true });
-        return { ...summary, ...leftOutOf(leftOut) };
+        return { id, files: count.files, ...leftOutOf(leftOut) };
       } catch (error) {
-        if (await isAt(version, backend)) throw error;
+        if (isSameVersion(version, await backend.state())) throw error;
         if (attempt === ATTEMPTS)
           throw unavailable(placed`cannot copy ${backend.place}: other processes keep writing to it`, {
             hint: STOP,
@@ -69,11 +69,6 @@ export async function copyStore(options: CopyOptions): Promise<CopySummary> {
   });
 }
 
-async function isAt({ generation, revision }: Version, backend: Backend): Promise<boolean> {
-  const state = await backend.state();
-  return state.generation === generation && state.revision === revision;
-}
-
 /** Passes on blobs and fails if the store changed during the copy, so that the copy never mixes two versions. */
 async function* unchanged(
   backend: Backend,
@@ -81,26 +76,6 @@ async function* unchanged(
   blobs: AsyncIterable<Blob>,
 ): AsyncGenerator<Blob> {
   yield* blobs;
-  if (!(await isAt(version, backend)))
+  if (!isSameVersion(version, await backend.state()))
     throw unavailable(placed`another process wrote to ${backend.place} during the copy`, { hint: STOP });
-}
-
-async function* asItIs(
-  backend: Backend,
-  version: Version,
-  onProgress: OnFile | undefined,
-): AsyncGenerator<Blob> {
-  const refs = await everyRef(backend, version);
-  let done = 0;
-  for await (const blob of readEvery(backend, version, refs)) {
-    yield blob;
-    onProgress?.(++done, refs.length);
-  }
-}
-
-async function* counted(blobs: AsyncIterable<Blob>, summary: { files: number }): AsyncGenerator<Blob> {
-  for await (const blob of blobs) {
-    yield blob;
-    summary.files++;
-  }
 }

@@ -2,7 +2,7 @@ import { asCofferError, type Place, printPlace, printText } from '../../ground/e
 import type { Backend, Version } from '../backends/backend.ts';
 import type { Location } from '../backends/backend-kind.ts';
 import { withBackendAt } from '../backends/registry.ts';
-import { readConsistently } from '../backends/whole-store.ts';
+import { type OnFile, readConsistently } from '../backends/whole-store.ts';
 import { readHeader } from '../header.ts';
 import { RESTORE } from '../refusals.ts';
 import type { Credential } from '../slots/credential.ts';
@@ -12,7 +12,7 @@ import { unlock } from '../slots/unlock.ts';
 import { IndexCheck } from './index-check.ts';
 import { checkSlots } from './slot-check.ts';
 import { type Finding, findingOf } from './status.ts';
-import { type OnFile, surveyBlobs } from './survey.ts';
+import { surveyBlobs } from './survey.ts';
 
 export interface ExamineOptions {
   readonly location: Location;

@@ -1,6 +1,7 @@
 import { wipe } from '../../ground/bytes.ts';
 import { type Random, systemRandom } from '../../ground/random.ts';
 import type { Blob } from '../backends/backend.ts';
+import type { OnFile } from '../backends/whole-store.ts';
 import { ROOT_KEY_BYTES, RootKey } from '../root-key.ts';
 import type { SealedStore } from '../sealed/sealed-store.ts';
 import { slotBlob } from '../slots/slot-file.ts';
@@ -11,7 +12,7 @@ import { type DamageOptions, type StoreSource, sourceOf, verifiedBlobs } from '.
 
 interface RekeyOptions extends DamageOptions {
   /** Called after each file with the number of files read and their total. */
-  readonly onProgress?: (done: number, total: number) => void;
+  readonly onProgress?: OnFile;
   readonly random?: Random;
 }
 

@@ -2,12 +2,12 @@ import { asCofferError, corrupt, type Place, placed } from '../../ground/errors.
 import { turn } from '../../ground/pause.ts';
 import type { Backend, Blob, BlobRef } from '../backends/backend.ts';
 import { errorCode } from '../backends/files/disk-errors.ts';
+import type { OnFile } from '../backends/whole-store.ts';
 import { missing, REPAIR } from '../refusals.ts';
 import type { BlobIdentity, OpenedBlob, RootKey } from '../root-key.ts';
 import { type ListedSlot, parseSlotList } from '../slots/slot-list.ts';
 import { type Finding, findingOf } from './status.ts';
 
-export type OnFile = (done: number, total: number) => void;
 export type Locate = (ref: BlobRef) => Place;
 
 /** Sealed blob of a store, or the reason why it could not be read. */

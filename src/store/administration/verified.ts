@@ -1,7 +1,7 @@
 /** Transfers whole stores (backup, restore, copy). Every blob is authenticated and checked for completeness. */
 import { CofferError, corrupt, type Place, placed, type Text } from '../../ground/errors.ts';
 import type { Backend, Blob } from '../backends/backend.ts';
-import { readEvery } from '../backends/whole-store.ts';
+import { type OnFile, readEvery } from '../backends/whole-store.ts';
 import { REPAIR } from '../refusals.ts';
 import type { OpenedBlob, RootKey } from '../root-key.ts';
 import type { Credential } from '../slots/credential.ts';
@@ -10,7 +10,7 @@ import { parseSlotFile, sealSlotList } from '../slots/slot-list.ts';
 import { IndexCheck } from './index-check.ts';
 import { checkSlots, type SlotCheck, type SoundSlot } from './slot-check.ts';
 import type { Finding } from './status.ts';
-import { type Locate, type OnFile, type SoughtBlob, Survey, seekEvery } from './survey.ts';
+import { type Locate, type SoughtBlob, Survey, seekEvery } from './survey.ts';
 
 /** How to handle damage. Fails by default. */
 export interface DamageOptions {
@@ -70,8 +70,7 @@ export async function sourceOf(
   onProgress?: OnFile,
 ): Promise<StoreSource> {
   const slots: Blob[] = [];
-  const refs = (await backend.names(generation, 'slots')).map((name) => ({ area: 'slots', name }) as const);
-  for await (const slot of readEvery(backend, { generation, revision: 0 }, refs)) slots.push(slot);
+  for await (const slot of readEvery(backend, generation, undefined, ['slots'])) slots.push(slot);
   return {
     place: backend.place,
     root: await keyring.root(backend, generation),
@@ -144,6 +143,20 @@ function* soundSlots(
   for (const slot of sound) {
     const blob = source.slots.find(({ ref }) => ref.name === slot.listed.id);
     if (blob !== undefined) yield { ...blob, slot };
+  }
+}
+
+/** Counts blobs as they pass. @param ended aborted to give up */
+export async function* counted(
+  blobs: AsyncIterable<Blob>,
+  count: { files: number; bytes: number },
+  ended?: AbortSignal,
+): AsyncGenerator<Blob> {
+  for await (const blob of blobs) {
+    ended?.throwIfAborted();
+    count.files++;
+    count.bytes += blob.bytes.length;
+    yield blob;
   }
 }
 

@@ -1,7 +1,8 @@
 /** Reads all sealed blobs of a store, for copying and checking. */
 import { elapsedMs } from '../../ground/clock.ts';
 import { notFound, placed } from '../../ground/errors.ts';
-import { areas, type Backend, type Blob, type BlobRef, LOCK_WAIT_MS, type Version } from './backend.ts';
+import { type Area, areas, type Backend, type Blob, LOCK_WAIT_MS, type Version } from './backend.ts';
+import { isSameVersion } from './version.ts';
 
 /**
  * Minimum attempts and time to retry reading: reading a whole store takes long, a part of one is retried for a while.
@@ -24,7 +25,7 @@ export async function readConsistently<T>(
       const before = await backend.state();
       const [outcome] = await Promise.allSettled([read(before)]);
       const after = await backend.state();
-      if (!isSame(before, after)) continue;
+      if (!isSameVersion(before, after)) continue;
       if (outcome.status === 'fulfilled') return () => outcome.value;
       return () => {
         throw outcome.reason;
@@ -34,9 +35,6 @@ export async function readConsistently<T>(
   };
   return besideOrBetween(backend, beside, read);
 }
-
-const isSame = (a: Version, b: Version): boolean =>
-  a.generation === b.generation && a.revision === b.revision;
 
 /** Time in milliseconds that a reader waits for the write lock before it tries again without it. */
 const TURN_MS = 1000;
@@ -70,27 +68,27 @@ export async function besideOrBetween<T>(
   }
 }
 
-/** Lists the names of all blobs of a version, slots first, each area sorted. */
-export async function everyRef(backend: Backend, { generation }: Version): Promise<BlobRef[]> {
-  const refs: BlobRef[] = [];
-  for (const area of areas) {
-    for (const name of (await backend.names(generation, area)).sort()) refs.push({ area, name });
-  }
-  return refs;
-}
+/** Called after each file with the number of files read and their total. */
+export type OnFile = (done: number, total: number) => void;
 
 /**
- * Yields the sealed contents.
+ * Yields the sealed contents of a generation, slots first, each area sorted.
  * @throws `not-found` if a blob was removed by a writer
  */
 export async function* readEvery(
   backend: Backend,
-  { generation }: Version,
-  refs: readonly BlobRef[],
+  generation: number,
+  onFile?: OnFile,
+  from: readonly Area[] = areas,
 ): AsyncGenerator<Blob> {
-  for (const ref of refs) {
+  const refs = [];
+  for (const area of from) {
+    for (const name of (await backend.names(generation, area)).sort()) refs.push({ area, name });
+  }
+  for (const [done, ref] of refs.entries()) {
     const bytes = await backend.read(generation, ref);
     if (bytes === undefined) throw notFound(placed`${backend.locate(generation, ref)} disappeared`);
     yield { ref, bytes };
+    onFile?.(done + 1, refs.length);
   }
 }

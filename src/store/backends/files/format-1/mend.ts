@@ -1,10 +1,17 @@
 import { hash } from 'node:crypto';
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { asCofferError } from '../../../../ground/errors.ts';
 import { areas, type BlobRef, type Mend } from '../../backend.ts';
-import { versionOf } from '../../version.ts';
-import { deleteFile, deleteTree, isThere, readWhole, syncDirectory, writeDurably } from '../durable-files.ts';
+import { isSameVersion, versionOf } from '../../version.ts';
+import {
+  deleteFile,
+  deleteTree,
+  isThere,
+  listDirectory,
+  readWhole,
+  syncDirectory,
+  writeDurably,
+} from '../durable-files.ts';
 import type { StateName } from '../state-directory.ts';
 import type { StoreDirectory } from '../store-directory.ts';
 import { JOURNAL, type Journal, type JournalEntry, parseJournal, printJournal } from './journal.ts';
@@ -24,7 +31,7 @@ export async function mendUnfinished(
   if (bytes === undefined) return found;
   const journal = decidedJournal(decided);
   let present = found;
-  if (journal !== undefined && !isSame(journal.from, found)) {
+  if (journal !== undefined && !isSameVersion(journal.from, found)) {
     const { generation, revision } = journal.from;
     if (generation !== found.generation || revision < found.revision) {
       deleteTree(decided);
@@ -74,7 +81,7 @@ export function decidedJournal(decided: string): Journal | undefined {
 
 /** Reconstructs journal entries from the staged files of a commit. */
 const stagedEntries = (decided: string): JournalEntry[] =>
-  namesIn(decided).flatMap((file) => {
+  listDirectory(decided).flatMap((file) => {
     const ref = areas
       .map((area): BlobRef => ({ area, name: file.slice(area.length + 1) }))
       .find((candidate) => stagedName(candidate) === file && /^[0-9a-f]{1,64}$/.test(candidate.name));
@@ -84,16 +91,4 @@ const stagedEntries = (decided: string): JournalEntry[] =>
 function digestAt(path: string): string | undefined {
   const bytes = readWhole(path);
   return bytes === undefined ? undefined : hash('sha256', bytes);
-}
-
-const isSame = (a: Journal['from'], b: Journal['from']): boolean =>
-  a.generation === b.generation && a.revision === b.revision;
-
-function namesIn(path: string): string[] {
-  try {
-    return readdirSync(path);
-  } catch {
-    // Missing or unreadable: reported for the directory itself.
-    return [];
-  }
 }
