@@ -98,7 +98,7 @@ export class Control implements ServerState {
       if (this.#shares.size < share.threshold) return;
       const texts = [...this.#shares];
       this.#shares = new Set();
-      return this.#unsealWith([{ kind: 'shares', texts: texts.map(utf8) }]);
+      return this.#unsealWith([{ kind: 'shares', parts: texts.map(utf8) }]);
     });
     return this.sealStatus();
   }

@@ -2,53 +2,43 @@ import { decodeBase64, encodeBase64 } from '../ground/base64.ts';
 import { utf8, wipe } from '../ground/bytes.ts';
 import { tryParseMasterKey } from '../store/master-key.ts';
 import type { Credential } from '../store/slots/credential.ts';
+import { MIN_KEY_FILE_BYTES } from '../store/slots/slot-secret.ts';
 
 /**
  * Unseal key. An unsealed server keeps the keys that unsealed it, because a process that exits has to be replaced; as
  * bytes, so that `forget` can overwrite them.
  * @see docs/decisions/0064
  */
-export type UnsealKey =
-  | { readonly kind: 'raw' | 'key-file' | 'command' | 'passphrase'; readonly bytes: Uint8Array }
-  | { readonly kind: 'shares'; readonly texts: readonly Uint8Array[] };
+export interface UnsealKey {
+  readonly kind: Exclude<Credential['kind'], 'recipient'>;
+  /** The key; of recovery shares, the text of each. */
+  readonly parts: readonly Uint8Array[];
+}
 
-/** Unseal key as plain JSON, for another process. Bytes are in base64. */
-export type SentUnsealKey =
-  | { readonly kind: 'raw' | 'key-file' | 'command' | 'passphrase'; readonly bytes: string }
-  | { readonly kind: 'shares'; readonly texts: readonly string[] };
+/** Unseal key as plain JSON, for another process. Parts are in base64. */
+export interface SentUnsealKey {
+  readonly kind: UnsealKey['kind'];
+  readonly parts: readonly string[];
+}
 
 export const printKeys = (keys: readonly UnsealKey[]): readonly SentUnsealKey[] =>
-  keys.map((key) =>
-    key.kind === 'shares'
-      ? { kind: key.kind, texts: key.texts.map(encodeBase64) }
-      : { kind: key.kind, bytes: encodeBase64(key.bytes) },
-  );
+  keys.map(({ kind, parts }) => ({ kind, parts: parts.map(encodeBase64) }));
 
 export const parseKeys = (keys: readonly SentUnsealKey[]): readonly UnsealKey[] =>
-  keys.map((key) =>
-    key.kind === 'shares'
-      ? { kind: key.kind, texts: key.texts.map((text) => decodeBase64(text)) }
-      : { kind: key.kind, bytes: decodeBase64(key.bytes) },
-  );
+  keys.map(({ kind, parts }) => ({ kind, parts: parts.map((part) => decodeBase64(part)) }));
 
 /** Overwrites keys that are no longer needed. */
 export function forget(keys: readonly UnsealKey[]): void {
-  for (const key of keys) wipe(...(key.kind === 'shares' ? key.texts : [key.bytes]));
+  for (const { parts } of keys) wipe(...parts);
 }
 
 const SOURCE = 'the key given';
 
 /** Converts keys to credentials, which can be revealed repeatedly. */
 export const credentialsOf = (keys: readonly UnsealKey[]): readonly Credential[] =>
-  keys.map((key): Credential => {
-    if (key.kind !== 'shares') {
-      return { source: SOURCE, kind: key.kind, reveal: () => Buffer.from(key.bytes) };
-    }
-    return {
-      source: SOURCE,
-      kind: key.kind,
-      reveal: () => key.texts.map((text) => String(Buffer.from(text))),
-    };
+  keys.map(({ kind, parts }): Credential => {
+    if (kind !== 'shares') return { source: SOURCE, kind, reveal: () => Buffer.concat(parts) };
+    return { source: SOURCE, kind, reveal: () => parts.map((part) => String(Buffer.from(part))) };
   });
 
 /** Wraps credentials so that every revealed key is passed to `remember`. */
@@ -58,17 +48,17 @@ export const remembering = (
 ): readonly Credential[] =>
   credentials.map((credential): Credential => {
     const { kind } = credential;
-    if (kind === 'shares') {
-      const rememberTexts = (texts: readonly string[]) => remember({ kind, texts: texts.map(ownBytes) });
-      return { ...credential, reveal: () => told(credential.reveal(), rememberTexts) };
-    }
     if (kind === 'recipient') {
       // The secret of such a slot is a key like any other, which opens it without the private key.
       const rememberKey = (secret: Uint8Array | 'none') =>
-        secret === 'none' ? undefined : remember({ kind: 'raw', bytes: ownBytes(secret) });
+        secret === 'none' ? undefined : remember({ kind: 'raw', parts: [ownBytes(secret)] });
       return { ...credential, reveal: (wrapped) => told(credential.reveal(wrapped), rememberKey) };
     }
-    const rememberBytes = (secret: string | Uint8Array) => remember({ kind, bytes: ownBytes(secret) });
+    if (kind === 'shares') {
+      const rememberTexts = (texts: readonly string[]) => remember({ kind, parts: texts.map(ownBytes) });
+      return { ...credential, reveal: () => told(credential.reveal(), rememberTexts) };
+    }
+    const rememberBytes = (secret: string | Uint8Array) => remember({ kind, parts: [ownBytes(secret)] });
     if (kind === 'passphrase')
       return { ...credential, reveal: () => told(credential.reveal(), rememberBytes) };
     return { ...credential, reveal: () => told(credential.reveal(), rememberBytes) };
@@ -86,15 +76,13 @@ async function told<T>(
   return value;
 }
 
-const MIN_KEY_FILE_BYTES = 32;
-
 /** Returns every key that a text may be: a master key, the content of a key file, or a passphrase. */
 export function keysInText(text: string): readonly UnsealKey[] {
   const bytes = utf8(text);
   const raw = tryParseMasterKey(bytes);
-  const keys: UnsealKey[] = [{ kind: 'passphrase', bytes }];
-  if (raw !== undefined) keys.push({ kind: 'raw', bytes: raw });
-  if (bytes.length >= MIN_KEY_FILE_BYTES) keys.push({ kind: 'key-file', bytes });
+  const keys: UnsealKey[] = [{ kind: 'passphrase', parts: [bytes] }];
+  if (raw !== undefined) keys.push({ kind: 'raw', parts: [raw] });
+  if (bytes.length >= MIN_KEY_FILE_BYTES) keys.push({ kind: 'key-file', parts: [bytes] });
   return keys;
 }
 
