@@ -123,6 +123,9 @@ function sumByName(records: readonly Readonly<Record<string, number>>[]): Readon
   return total;
 }
 
+/** Numbers of the processes that are added. */
+type Summed = 'inFlight' | 'defects' | 'unrecorded' | 'loginFailures' | 'residentBytes' | 'heapBytes';
+
 /** Numbers of the server besides those of its processes. */
 interface ServerNumbers {
   readonly sealed: boolean;
@@ -137,64 +140,41 @@ interface ServerNumbers {
  * @param snapshots of every process that answers requests
  */
 export function printMetrics(snapshots: readonly Snapshot[], server: ServerNumbers): string {
-  const of = (member: (snapshot: Snapshot) => number) => sum(snapshots.map(member));
+  const of = (member: Summed): number => sum(snapshots.map((snapshot) => snapshot[member]));
   return [
     ...printRequests(sumByName(snapshots.map(({ requests }) => requests))),
     ...printDurations(snapshots),
-    ...metric(
-      'coffer_requests_in_flight',
-      'gauge',
-      'Number of requests in progress.',
-      of((s) => s.inFlight),
-    ),
-    ...metric(
-      'coffer_defects_total',
-      'counter',
-      'Number of internal errors.',
-      of((s) => s.defects),
-    ),
-    ...metric(
+    ...gauge('coffer_requests_in_flight', 'Number of requests in progress.', of('inFlight')),
+    ...counter('coffer_defects_total', 'Number of internal errors.', of('defects')),
+    ...counter(
       'coffer_audit_failures_total',
-      'counter',
       'Number of audit records that could not be written.',
-      of((s) => s.unrecorded),
+      of('unrecorded'),
     ),
-    ...metric(
-      'coffer_login_failures_total',
-      'counter',
-      'Number of failed logins.',
-      of((s) => s.loginFailures),
-    ),
+    ...counter('coffer_login_failures_total', 'Number of failed logins.', of('loginFailures')),
     ...printStore(snapshots),
-    ...printCertificateEnd(snapshots),
-    ...printEnd(
+    // The earliest, in case a process has missed a renewal.
+    ...printLeast(
+      'coffer_tls_certificate_end_seconds',
+      'Expiration time of the TLS certificate, Unix time.',
+      snapshots.map(({ certificateEnds }) => certificateEnds),
+    ),
+    ...printLeast(
       'coffer_scrape_token_end_seconds',
       'Expiration time of the token used for this scrape, Unix time.',
-      server.tokenEnds,
+      [server.tokenEnds],
     ),
-    ...metric('coffer_sealed', 'gauge', '1 if the store is sealed.', server.sealed ? 1 : 0),
-    ...metric('coffer_processes', 'gauge', 'Number of worker processes.', snapshots.length),
-    ...metric(
+    ...gauge('coffer_sealed', '1 if the store is sealed.', server.sealed ? 1 : 0),
+    ...gauge('coffer_processes', 'Number of worker processes.', snapshots.length),
+    ...counter(
       'coffer_worker_restarts_total',
-      'counter',
       'Number of workers that exited unexpectedly and were restarted.',
       server.replaced,
     ),
-    ...metric(
-      'process_resident_memory_bytes',
-      'gauge',
-      'Memory used by all processes.',
-      of((s) => s.residentBytes),
-    ),
-    ...metric(
-      'nodejs_heap_size_used_bytes',
-      'gauge',
-      'Heap size of all processes.',
-      of((s) => s.heapBytes),
-    ),
-    ...metric(
+    ...gauge('process_resident_memory_bytes', 'Memory used by all processes.', of('residentBytes')),
+    ...gauge('nodejs_heap_size_used_bytes', 'Heap size of all processes.', of('heapBytes')),
+    ...gauge(
       'process_start_time_seconds',
-      'gauge',
       'Start time of the oldest process, Unix time.',
       Math.min(...snapshots.map(({ startedAt }) => startedAt)),
     ),
@@ -207,8 +187,13 @@ const describe = (name: string, type: string, help: string): string[] => [
   `# TYPE ${name} ${type}`,
 ];
 
-const metric = (name: string, type: string, help: string, value: number): string[] => [
-  ...describe(name, type, help),
+const gauge = (name: string, help: string, value: number): string[] => [
+  ...describe(name, 'gauge', help),
+  `${name} ${value}`,
+];
+
+const counter = (name: string, help: string, value: number): string[] => [
+  ...describe(name, 'counter', help),
   `${name} ${value}`,
 ];
 
@@ -224,47 +209,34 @@ function printStore(snapshots: readonly Snapshot[]): string[] {
   return [
     ...describe(failures, 'counter', 'Number of requests that failed because of the disk or database.'),
     ...Object.entries(byKind).map(([kind, number]) => `${failures}{kind="${kind}"} ${number}`),
-    ...metric(
+    ...gauge(
       'coffer_store_available',
-      'gauge',
       '1 if all processes can use the store, else 0 (also while sealed).',
       count(found.length > 0 && found.every((condition) => condition === 'available')),
     ),
-    ...metric(
+    ...gauge(
       'coffer_store_went_back',
-      'gauge',
       '1 if the store was rolled back to an older state.',
       count(found.includes('went-back')),
     ),
-    ...printFree(
+    ...printLeast(
       'coffer_store_free_bytes',
       'Free bytes on the disk of the store.',
-      snapshots.flatMap(({ storeFreeBytes }) => storeFreeBytes ?? []),
+      snapshots.map(({ storeFreeBytes }) => storeFreeBytes),
     ),
-    ...printFree(
+    ...printLeast(
       'coffer_audit_free_bytes',
       'Free bytes on the disk of the audit log.',
-      snapshots.flatMap(({ auditFreeBytes }) => auditFreeBytes ?? []),
+      snapshots.map(({ auditFreeBytes }) => auditFreeBytes),
     ),
   ];
 }
 
-const printFree = (name: string, help: string, found: readonly number[]): string[] =>
-  found.length === 0 ? [] : metric(name, 'gauge', help, Math.min(...found));
-
-/** Prints the earliest expiration time, in case a process has missed a renewal. */
-function printCertificateEnd(snapshots: readonly Snapshot[]): string[] {
-  const ends = snapshots.flatMap(({ certificateEnds }) => certificateEnds ?? []);
-  const help = 'Expiration time of the TLS certificate, Unix time.';
-  return printEnd(
-    'coffer_tls_certificate_end_seconds',
-    help,
-    ends.length === 0 ? undefined : Math.min(...ends),
-  );
-}
-
-const printEnd = (name: string, help: string, seconds: number | undefined): string[] =>
-  seconds === undefined ? [] : metric(name, 'gauge', help, seconds);
+/** Prints the least of several numbers, if there are any. */
+const printLeast = (name: string, help: string, found: readonly (number | undefined)[]): string[] => {
+  const known = found.filter((number) => number !== undefined);
+  return known.length === 0 ? [] : gauge(name, help, Math.min(...known));
+};
 
 function printRequests(requests: Readonly<Record<string, number>>): string[] {
   const name = 'coffer_http_requests_total';
