@@ -21,6 +21,11 @@ const kindOf = (text: string): BackendKind => KINDS.findLast((kind) => kind.matc
 export const located = (location: Location): Located =>
   typeof location === 'string' ? { text: location, defaults: {} } : location;
 
+const at = <T>(location: Location, use: (kind: BackendKind, where: Located) => T): T => {
+  const where = located(location);
+  return use(kindOf(where.text), where);
+};
+
 /** Forms of locations, for help texts: "directory, or postgres://…". */
 export const locationForms = KINDS.map(({ form }) => form).join(', or ');
 
@@ -44,22 +49,15 @@ export function uselessSecrets(location: Location): readonly string[] {
 }
 
 /** Returns a canonical identity of a location: the same for all spellings, and without a password. */
-export function identityOf(location: Location): string {
-  const where = located(location);
-  return kindOf(where.text).identity(where);
-}
+export const identityOf = (location: Location): string => at(location, (kind, where) => kind.identity(where));
 
 /** Returns an equivalent location for a process in another directory. */
-export function lasting(location: Location): Location {
-  const where = located(location);
-  return kindOf(where.text).lasting?.(where) ?? where;
-}
+export const lasting = (location: Location): Location =>
+  at(location, (kind, where) => kind.lasting?.(where) ?? where);
 
 /** Returns the directory that holds a store; undefined for other backends. */
-export function directoryOf(location: Location): string | undefined {
-  const where = located(location);
-  return kindOf(where.text).directory?.(where);
-}
+export const directoryOf = (location: Location): string | undefined =>
+  at(location, (kind, where) => kind.directory?.(where));
 
 /** Returns the words for the place and the parts of a store at this location, for messages: "directory" and "files". */
 export const placeWords = (location: Location): BackendKind['words'] => kindOf(located(location).text).words;
@@ -68,10 +66,8 @@ export const placeWords = (location: Location): BackendKind['words'] => kindOf(l
  * Opens the backend of a store.
  * @throws `invalid` for an impossible location
  */
-export async function backendAt(location: Location, options: BackendOptions = {}): Promise<Backend> {
-  const where = located(location);
-  return kindOf(where.text).open(where, options);
-}
+export const backendAt = (location: Location, options: BackendOptions = {}): Promise<Backend> =>
+  at(location, (kind, where) => kind.open(where, options));
 
 /** Runs `use` on the backend of a store, and closes it. */
 export async function withBackendAt<T>(
@@ -90,29 +86,20 @@ export async function withBackendAt<T>(
  * Creates a store atomically; with `resume`, everything is compared with the input before it exists.
  * @throws `conflict` if something exists there; `unavailable` if the disk or the database fails
  */
-export async function createAt(
+export const createAt = (
   location: Location,
   content: InitialContent,
   options: CreateOptions = {},
-): Promise<void> {
-  const where = located(location);
-  await kindOf(where.text).create(where, content, options);
-}
+): Promise<void> => at(location, (kind, where) => kind.create(where, content, options));
 
 /** Fails if a store can certainly not be created there, as far as the backend can tell before. */
-export async function requireFreeAt(location: Location): Promise<void> {
-  const where = located(location);
-  await kindOf(where.text).requireFree?.(where);
-}
+export const requireFreeAt = async (location: Location): Promise<void> =>
+  at(location, (kind, where) => kind.requireFree?.(where));
 
 /** Creates or migrates the schema for a store. Undefined for backends that have none, such as directories. */
-export async function migrateAt(location: Location): Promise<StoreMigration | undefined> {
-  const where = located(location);
-  return kindOf(where.text).migrate?.(where);
-}
+export const migrateAt = async (location: Location): Promise<StoreMigration | undefined> =>
+  at(location, (kind, where) => kind.migrate?.(where));
 
 /** Formats a location for messages, without its password. */
-export async function printLocation(location: Location): Promise<string> {
-  const where = located(location);
-  return kindOf(where.text).print(where);
-}
+export const printLocation = (location: Location): Promise<string> =>
+  at(location, (kind, where) => kind.print(where));
