@@ -40,13 +40,6 @@ export function jsonOf(value: unknown): string {
     return JSON.stringify(value) ?? '';
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    return JSON.stringify(withoutBigInt(value));
+    return JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? String(member) : member));
   }
-}
-
-function withoutBigInt(value: unknown): unknown {
-  if (typeof value === 'bigint') return String(value);
-  if (Array.isArray(value)) return value.map(withoutBigInt);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutBigInt(member)]));
 }
