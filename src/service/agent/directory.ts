@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { lstatSync, mkdirSync, readdirSync, type Stats, statSync, writeFileSync } from 'node:fs';
+import { lstatSync, readdirSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { makeWithParents } from '../../ground/directories.ts';
 import { placed, unavailable, unsupported } from '../../ground/errors.ts';
@@ -78,27 +78,21 @@ export class AgentDirectory {
 
   /** Returns the directory for the agent of a keyring, which is below one of all keyrings. */
   static ofKeyring(id: string, places: UserPlaces): AgentDirectory | undefined {
-    const uid = process.geteuid?.();
-    const parent = uid === undefined ? undefined : parentOf(places, uid);
-    if (uid === undefined || parent === undefined) return undefined;
-    return new AgentDirectory(join(parent, KEYRINGS), id, uid);
+    return AgentDirectory.#named(id, places, KEYRINGS);
   }
 
   /** Returns the directories of all agents of keyrings that there may be. */
   static ofKeyrings(places: UserPlaces): readonly AgentDirectory[] {
-    const uid = process.geteuid?.();
-    const parent = uid === undefined ? undefined : parentOf(places, uid);
-    if (uid === undefined || parent === undefined) return [];
-    const all = join(parent, KEYRINGS);
+    const own = ownParent(places);
+    if (own === undefined) return [];
+    const all = join(own.path, KEYRINGS);
     const isThere = statSync(all, { throwIfNoEntry: false })?.isDirectory() === true;
-    return isThere ? readdirSync(all).map((name) => new AgentDirectory(all, name, uid)) : [];
+    return isThere ? readdirSync(all).map((name) => new AgentDirectory(all, name, own.uid)) : [];
   }
 
-  static #named(identity: string, places: UserPlaces): AgentDirectory | undefined {
-    const uid = process.geteuid?.();
-    if (uid === undefined) return undefined;
-    const parent = parentOf(places, uid);
-    return parent === undefined ? undefined : new AgentDirectory(parent, identity, uid);
+  static #named(identity: string, places: UserPlaces, below = ''): AgentDirectory | undefined {
+    const own = ownParent(places);
+    return own && new AgentDirectory(join(own.path, below), identity, own.uid);
   }
 
   /** Whether something may be listening. Costs one file system access if nothing is. */
@@ -141,12 +135,7 @@ export class AgentDirectory {
         hint: 'set XDG_RUNTIME_DIR to a directory of yours with a short name and mode 700',
       });
     }
-    makeWithParents(dirname(this.path), DIRECTORY_MODE);
-    try {
-      mkdirSync(this.path, { mode: DIRECTORY_MODE });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
+    makeWithParents(this.path, DIRECTORY_MODE);
     this.verify();
   }
 
@@ -183,15 +172,19 @@ function nameIn(parent: string, identity: string): string {
 const HASH_LENGTH = 16;
 
 /**
- * Returns the parent directory, found like p11-kit does: the session's runtime directory, else the user's cache
- * directory.
+ * Returns the parent directory and this user, if there are such: found like p11-kit does, the session's runtime
+ * directory, else the user's cache directory.
  */
-function parentOf({ runtime, cache, home }: UserPlaces, uid: number): string | undefined {
+function ownParent({ runtime, cache, home }: UserPlaces): { path: string; uid: number } | undefined {
+  const uid = process.geteuid?.();
+  if (uid === undefined) return undefined;
   for (const directory of [runtime, `/run/user/${uid}`]) {
     if (directory === undefined || !isAbsolute(directory)) continue;
     const stats = statSync(directory, { throwIfNoEntry: false });
-    if (stats?.isDirectory() && stats.uid === uid) return join(directory, 'coffer');
+    if (stats?.isDirectory() && stats.uid === uid) return { path: join(directory, 'coffer'), uid };
   }
   const caches = cache ?? (home === undefined ? undefined : join(home, '.cache'));
-  return caches === undefined || !isAbsolute(caches) ? undefined : join(caches, 'coffer', 'run');
+  return caches === undefined || !isAbsolute(caches)
+    ? undefined
+    : { path: join(caches, 'coffer', 'run'), uid };
 }
