@@ -15,6 +15,24 @@ export const turn = (): Promise<void> =>
     setImmediate(resolve);
   });
 
+/**
+ * Waits for `work` with a time limit; `work` continues if it takes longer.
+ * @param late returns or throws the outcome then
+ */
+export async function inTime<T, L>(
+  work: Promise<T>,
+  milliseconds: number,
+  late: () => L | Promise<L>,
+): Promise<T | L> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, Math.max(0, milliseconds));
+  try {
+    return await Promise.race([work, promise.then(late)]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Converts a Node function with a callback to a promise. */
 export const answered = <T = void>(
   call: (done: (error: Error | null, answer?: T) => void) => void,

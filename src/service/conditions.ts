@@ -3,7 +3,7 @@
  */
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { inTime } from '../ground/pause.ts';
 import type { Location } from '../store/backends/backend-kind.ts';
 import { directoryOf } from '../store/backends/registry.ts';
 import { WentBack } from '../store/backends/witness.ts';
@@ -21,7 +21,7 @@ export function conditionOf(store: Store): Promise<StoreCondition> {
     (): StoreCondition => 'available',
     (error: unknown): StoreCondition => (error instanceof WentBack ? 'went-back' : 'unavailable'),
   );
-  return inTime(look, 'unavailable');
+  return inTime(look, ANSWERS_WITHIN_MS, () => 'unavailable' as const);
 }
 
 interface FreeBytes {
@@ -47,19 +47,5 @@ async function freeIn(directory: string | undefined): Promise<number | undefined
     ({ bavail, bsize }) => bavail * bsize,
     () => undefined,
   );
-  return inTime(asked, undefined);
-}
-
-/**
- * Waits for a result with a time limit.
- * @param late result if the limit is exceeded
- */
-async function inTime<T>(answer: Promise<T>, late: T): Promise<T> {
-  const given = new AbortController();
-  const limit = pause(ANSWERS_WITHIN_MS, late, { signal: given.signal, ref: false }).catch(() => late);
-  try {
-    return await Promise.race([answer, limit]);
-  } finally {
-    given.abort();
-  }
+  return inTime(asked, ANSWERS_WITHIN_MS, () => undefined);
 }

@@ -1,5 +1,6 @@
 import { AuditLog } from '../access/audit-log.ts';
 import { asCofferError } from '../ground/errors.ts';
+import { inTime } from '../ground/pause.ts';
 import { openCore } from '../operations/core.ts';
 import type { Core, ServerState } from '../operations/declaration/operation.ts';
 import type { Location } from '../store/backends/backend-kind.ts';
@@ -256,8 +257,7 @@ export class Service implements Member {
 
   /** Counts that are not written in time are lost: sealing and exiting do not wait for the write lock. */
   async #writeCounts(): Promise<void> {
-    const given = new Promise((resolve) => setTimeout(resolve, COUNTS_WITHIN_MS).unref());
-    await Promise.race([this.#messages?.write(), given]);
+    if (this.#messages !== undefined) await inTime(this.#messages.write(), COUNTS_WITHIN_MS, () => undefined);
   }
 
   async #sweep(): Promise<void> {

@@ -2,7 +2,7 @@ import { accessSync, closeSync, constants, openSync, type Stats, statSync, utime
 import type { DatabaseSync } from 'node:sqlite';
 import { elapsedMs } from '../../../ground/clock.ts';
 import { type CofferError, corrupt, placed, unavailable } from '../../../ground/errors.ts';
-import { pause } from '../../../ground/pause.ts';
+import { inTime, pause } from '../../../ground/pause.ts';
 import { REPAIR } from '../../refusals.ts';
 import { diskError, errorCode } from './disk-errors.ts';
 import { FILE_MODE } from './durable-files.ts';
@@ -75,35 +75,13 @@ export class FileLock {
    */
   async hold<T>(work: () => Promise<T>, waitMs = this.#waitMs, start = elapsedMs()): Promise<T> {
     const wait: Wait = { start, waitMs };
-    const before = this.#queue;
-    const { promise: done, resolve: finish } = Promise.withResolvers<void>();
-    const queue = before === undefined ? done : before.then(() => done);
-    this.#queue = queue;
-    try {
-      if (before !== undefined) await this.#inTime(before, wait);
-      const release = await this.#acquire(wait);
-      try {
-        return await work();
-      } finally {
-        release();
-      }
-    } finally {
-      finish();
-      if (this.#queue === queue) this.#queue = undefined;
-    }
-  }
-
-  async #inTime(turn: Promise<void>, wait: Wait): Promise<void> {
-    let alarm: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      const restMs = Math.max(0, wait.start + wait.waitMs - elapsedMs());
-      alarm = setTimeout(() => this.#timeout(wait).then(reject, reject), restMs);
+    return this.#queued(async (before) => {
+      if (before !== undefined)
+        await inTime(before, start + waitMs - elapsedMs(), async () => {
+          throw await this.#timeout(wait);
+        });
+      return this.#holding(await this.#acquire(wait), work);
     });
-    try {
-      await Promise.race([turn, late]);
-    } finally {
-      clearTimeout(alarm);
-    }
   }
 
   /**
@@ -112,23 +90,25 @@ export class FileLock {
    */
   async tryHold<T>(work: () => Promise<T>): Promise<{ readonly value: T } | undefined> {
     if (this.#queue !== undefined) return undefined;
-    const { promise: done, resolve: finish } = Promise.withResolvers<void>();
-    this.#queue = done;
-    try {
+    return this.#queued(async () => {
       const { database } = this.#connect();
-      if (!this.#tryBegin(database)) {
-        this.#closeLater();
-        return undefined;
-      }
-      const release = this.#taken(database);
-      try {
-        return { value: await work() };
-      } finally {
-        release();
-      }
+      if (this.#tryBegin(database)) return { value: await this.#holding(database, work) };
+      this.#closeLater();
+      return undefined;
+    });
+  }
+
+  /** Queues `run`, which waits for everyone before it in this process. */
+  async #queued<T>(run: (before: Promise<void> | undefined) => Promise<T>): Promise<T> {
+    const before = this.#queue;
+    const { promise: done, resolve: finish } = Promise.withResolvers<void>();
+    const queue = before === undefined ? done : before.then(() => done);
+    this.#queue = queue;
+    try {
+      return await run(before);
     } finally {
       finish();
-      if (this.#queue === done) this.#queue = undefined;
+      if (this.#queue === queue) this.#queue = undefined;
     }
   }
 
@@ -147,14 +127,10 @@ export class FileLock {
     this.#connection = undefined;
   }
 
-  /**
-   * Acquires the lock.
-   * @returns function that releases it
-   */
-  async #acquire(wait: Wait): Promise<() => void> {
+  async #acquire(wait: Wait): Promise<DatabaseSync> {
     for (;;) {
       const { database } = this.#connect();
-      if (this.#tryBegin(database)) return this.#taken(database);
+      if (this.#tryBegin(database)) return database;
       const waited = elapsedMs() - wait.start;
       if (waited > wait.waitMs) throw await this.#timeout(wait);
       const longest = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, waited * PAUSE_SHARE));
@@ -162,12 +138,15 @@ export class FileLock {
     }
   }
 
-  #taken(database: DatabaseSync): () => void {
+  /** Runs `work` with the lock, and releases it. */
+  async #holding<T>(database: DatabaseSync, work: () => Promise<T>): Promise<T> {
     this.#noteHolder();
-    return () => {
+    try {
+      return await work();
+    } finally {
       database.exec('ROLLBACK');
       this.#closeLater();
-    };
+    }
   }
 
   #closeLater(): void {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { elapsedMs } from '../../../ground/clock.ts';
 import { placed, unavailable } from '../../../ground/errors.ts';
+import { inTime } from '../../../ground/pause.ts';
 import type { PostgresAddress } from './address.ts';
 import {
   connectTo,
@@ -225,7 +226,9 @@ export class Connections {
       Math.min(outage.since + PATIENCE.outageMs, start + longMs()),
       since + PATIENCE.laterMs,
     );
-    await within(done, latest - elapsedMs(), () => outage.error);
+    await inTime(done, latest - elapsedMs(), () => {
+      throw outage.error;
+    });
   }
 
   async #try(outage: Outage): Promise<void> {
@@ -384,17 +387,3 @@ export class Connections {
 
 /** Whether a server answered: its error says more than that another one cannot be reached. */
 const isAnswer = (error: unknown): boolean => error instanceof ReplicaError || !isConnectionLoss(error);
-
-/**
- * Waits for `work` with a time limit; `work` continues if it takes longer.
- * @throws the error that `late` returns, if it takes longer
- */
-async function within<T>(work: Promise<T>, milliseconds: number, late: () => unknown): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(late()), Math.max(0, milliseconds));
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
