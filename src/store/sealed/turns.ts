@@ -58,18 +58,10 @@ export class Turns {
         new Error('a change of a store waits for another change of it, which waits for the first'),
       );
     }
-    const { promise, resolve, reject } = Promise.withResolvers<T>();
-    this.#waiting.push(
-      new Waiting(
-        this,
-        change as ChangeFunction<unknown>,
-        alone,
-        resolve as (result: unknown) => void,
-        reject,
-      ),
-    );
+    const waiting = new Waiting(this, change, alone);
+    this.#waiting.push(waiting);
     if (!this.#isRunning) void this.#work();
-    return promise;
+    return waiting.promise as Promise<T>;
   }
 
   async #work(): Promise<void> {
@@ -173,24 +165,21 @@ type Outcome =
 /** Waiting change, and the promise of its caller. */
 class Waiting {
   readonly isAlone: boolean;
+  readonly promise: Promise<unknown>;
   readonly reject: (error: unknown) => void;
+  readonly #resolve: (result: unknown) => void;
   readonly #of: Turns;
   readonly #change: ChangeFunction<unknown>;
-  readonly #resolve: (result: unknown) => void;
   #outcome: Outcome = { kind: 'unchanged', result: undefined };
 
-  constructor(
-    of: Turns,
-    change: ChangeFunction<unknown>,
-    isAlone: boolean,
-    resolve: (result: unknown) => void,
-    reject: (error: unknown) => void,
-  ) {
+  constructor(of: Turns, change: ChangeFunction<unknown>, isAlone: boolean) {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    this.promise = promise;
+    this.#resolve = resolve;
+    this.reject = reject;
     this.#of = of;
     this.#change = change;
     this.isAlone = isAlone;
-    this.#resolve = resolve;
-    this.reject = reject;
   }
 
   /**
