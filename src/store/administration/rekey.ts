@@ -8,7 +8,7 @@ import { slotBlob } from '../slots/slot-file.ts';
 import { wrapRootKey } from '../slots/slot-keys.ts';
 import type { SoundSlot } from './slot-check.ts';
 import type { Finding } from './status.ts';
-import { type DamageOptions, type StoreSource, sourceOf, verifiedBlobs } from './verified.ts';
+import { type DamageOptions, sourceOf, verifiedBlobs } from './verified.ts';
 
 interface RekeyOptions extends DamageOptions {
   /** Called after each file with the number of files read and their total. */
@@ -39,8 +39,17 @@ export async function rekey(store: SealedStore, options: RekeyOptions = {}): Pro
     const rootKey = (options.random ?? systemRandom).bytes(ROOT_KEY_BYTES);
     const fresh = new RootKey(rootKey, store.id, source.root.generation + 1);
     const summary = { files: 0, leftOut: [] as Finding[] };
+    async function* sealAgain(): AsyncGenerator<Blob> {
+      for await (const { opened, slot } of verifiedBlobs(source, summary.leftOut, options)) {
+        if (slot !== undefined) yield wrapAgain(rootKey, fresh, slot);
+        else {
+          yield fresh.seal(opened.identity, opened.json);
+          summary.files++;
+        }
+      }
+    }
     try {
-      await session.replaceGeneration(sealAgain({ source, fresh, rootKey, summary, options }));
+      await session.replaceGeneration(sealAgain());
     } finally {
       wipe(rootKey);
     }
@@ -50,28 +59,7 @@ export async function rekey(store: SealedStore, options: RekeyOptions = {}): Pro
   });
 }
 
-interface Resealing {
-  readonly source: StoreSource;
-  readonly fresh: RootKey;
-  /** Root key of `fresh`. */
-  readonly rootKey: Uint8Array;
-  readonly summary: { files: number; readonly leftOut: Finding[] };
-  readonly options: RekeyOptions;
-}
-
-async function* sealAgain(work: Resealing): AsyncGenerator<Blob> {
-  const { source, fresh, summary, options } = work;
-  for await (const { opened, slot } of verifiedBlobs(source, summary.leftOut, options)) {
-    if (slot !== undefined) {
-      yield wrapAgain(work, slot);
-      continue;
-    }
-    yield fresh.seal(opened.identity, opened.json);
-    summary.files++;
-  }
-}
-
-function wrapAgain({ rootKey, fresh }: Resealing, { slot, listed }: SoundSlot): Blob {
+function wrapAgain(rootKey: Uint8Array, fresh: RootKey, { slot, listed }: SoundSlot): Blob {
   // Wrap it for the listed public key, which only a holder of the old root key can have written.
   const wrapped = wrapRootKey(rootKey, listed.pairingKey, {
     storeId: fresh.storeId,

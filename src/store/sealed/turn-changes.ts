@@ -19,16 +19,6 @@ const BREATHER = 256;
  */
 const KEPT_OPEN = 128;
 
-/** Sealed result of the changes of a turn. */
-interface SealedChanges {
-  readonly changes: readonly Change[];
-  /**
-   * Returns the cache entry of each changed blob; undefined if it was not opened. Computed on demand, while the backend
-   * is committing.
-   */
-  blobs(): readonly (readonly [BlobIdentity, CachedBlob | undefined])[];
-}
-
 /**
  * Puts and deletions of one turn on top of the version that it started from, including the indexes. Serves as the view
  * of the turn's next change.
@@ -101,7 +91,7 @@ export class TurnChanges implements View {
   }
 
   /** Seals all changed blobs. */
-  async seal(root: RootKey): Promise<SealedChanges> {
+  async seal(root: RootKey): Promise<SealedBlobs> {
     const sealed = new SealedBlobs(root, this.#documents.size <= KEPT_OPEN);
     let looked = 0;
     for (const writes of this.#documents.writes.values()) {
@@ -144,7 +134,8 @@ interface SealedBlob {
   readonly value: unknown;
 }
 
-class SealedBlobs implements SealedChanges {
+/** Sealed result of the changes of a turn. */
+class SealedBlobs {
   readonly changes: Change[] = [];
   readonly #blobs: SealedBlob[] = [];
   readonly #root: RootKey;
@@ -161,6 +152,10 @@ class SealedBlobs implements SealedChanges {
     this.#blobs.push({ identity, blob, json: this.#keepsOpen ? json : undefined, value });
   }
 
+  /**
+   * Returns the cache entry of each changed blob; undefined if it was not opened. Computed on demand, while the backend
+   * is committing.
+   */
   blobs(): (readonly [BlobIdentity, CachedBlob | undefined])[] {
     return this.#blobs.map(({ identity, blob, json, value }) => {
       const opened = value ?? (json === undefined ? undefined : parseFrozen(json));
