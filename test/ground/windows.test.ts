@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { patiently } from '../../src/ground/windows.ts';
+import { patiently } from '../../src/ground/directories.ts';
 
 /** Fails with an error of that code so many times, and counts. */
 function failing(times: number, code: string) {

@@ -1,8 +1,8 @@
 /** What is done to the log of a store in tests of faults, and what is seen of it. */
 import * as fs from 'node:fs';
 import { vi } from 'vitest';
+import { patiently } from '../../../src/ground/directories.ts';
 import { unavailable } from '../../../src/ground/errors.ts';
-import { patiently } from '../../../src/ground/windows.ts';
 import type { Blob, BlobRef, Change } from '../../../src/store/backends/backend.ts';
 import { createFiles } from '../../../src/store/backends/files/create-files.ts';
 import { FileLock } from '../../../src/store/backends/files/file-lock.ts';

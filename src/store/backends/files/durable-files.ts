@@ -14,9 +14,8 @@ import {
 import { sep } from 'node:path';
 import { type Adapter, Low } from 'lowdb';
 import { alignedBuffer } from '../../../ground/aligned.ts';
-import { isThere as isAnythingAt, isSurely, move } from '../../../ground/directories.ts';
+import { isThere as isAnythingAt, isSurely, move, patiently } from '../../../ground/directories.ts';
 import { placed, unavailable } from '../../../ground/errors.ts';
-import { patiently } from '../../../ground/windows.ts';
 import { asOwner, diskError, errorCode } from './disk-errors.ts';
 import { STAGED } from './layout.ts';
 

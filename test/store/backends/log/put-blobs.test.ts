@@ -2,7 +2,7 @@ import fs, { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } f
 import { join } from 'node:path';
 import * as threads from 'node:worker_threads';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { patiently } from '../../../../src/ground/windows.ts';
+import { patiently } from '../../../../src/ground/directories.ts';
 import { WRITE } from '../../../../src/store/backends/files/durable-files.ts';
 import { judge, type PutJob, putBlobs } from '../../../../src/store/backends/files/log/put-blobs.ts';
 import { PutThread } from '../../../../src/store/backends/files/log/put-thread.ts';

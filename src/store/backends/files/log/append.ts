@@ -1,7 +1,7 @@
 import { closeSync, constants, fdatasync, openSync, readSync } from 'node:fs';
+import { patiently } from '../../../../ground/directories.ts';
 import { type CofferError, failedAfter, placed, unavailable } from '../../../../ground/errors.ts';
 import { answered } from '../../../../ground/pause.ts';
-import { patiently } from '../../../../ground/windows.ts';
 import type { Change, Version } from '../../backend.ts';
 import { diskError } from '../disk-errors.ts';
 import { discardSyncMarkers, isThere, NO_FOLLOW, syncChanged } from '../durable-files.ts';

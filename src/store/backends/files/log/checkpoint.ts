@@ -10,7 +10,7 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs';
-import { patiently } from '../../../../ground/windows.ts';
+import { patiently } from '../../../../ground/directories.ts';
 import { areas, LOCK_WAIT_MS, type Version } from '../../backend.ts';
 import { deleteFile, FILE_MODE, isThere, readWhole, syncChanged, WRITE } from '../durable-files.ts';
 import { FileLock } from '../file-lock.ts';

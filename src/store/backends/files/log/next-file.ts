@@ -1,7 +1,7 @@
 import { closeSync, constants, fsync, openSync, statSync, writeSync } from 'node:fs';
+import { patiently } from '../../../../ground/directories.ts';
 import { answered } from '../../../../ground/pause.ts';
 import { systemRandom } from '../../../../ground/random.ts';
-import { patiently } from '../../../../ground/windows.ts';
 import { diskError } from '../disk-errors.ts';
 import { deleteFile, FILE_MODE, isThere, moveFile, NO_FOLLOW, syncChanged } from '../durable-files.ts';
 import { type Layout, STAGED } from '../layout.ts';

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads';
-import { patiently } from '../../../../ground/windows.ts';
+import { patiently } from '../../../../ground/directories.ts';
 import { type Outcome, type PutJob, putBlobs } from './put-blobs.ts';
 
 /** Source text of the thread, because a single executable has no file to start one from. */
