@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { Blob, BlobRef, Change } from '../../../src/store/backends/backend.ts';
 import { createFiles } from '../../../src/store/backends/files/create-files.ts';
 import { FilesBackend } from '../../../src/store/backends/files/files-backend.ts';
-import { printJournal } from '../../../src/store/backends/files/format-1/journal.ts';
+import { printJournal } from '../../../src/store/backends/files/format-1/recovery.ts';
 import { printChecked } from '../../../src/store/checked-json.ts';
 import { becomeFormat1 } from '../format-1.ts';
 import { temporaryDirectory } from '../temporary-store.ts';

@@ -3,7 +3,7 @@ import {
   type Journal,
   parseJournal,
   printJournal,
-} from '../../../src/store/backends/files/format-1/journal.ts';
+} from '../../../src/store/backends/files/format-1/recovery.ts';
 import { printChecked } from '../../../src/store/checked-json.ts';
 import { refusal } from '../../refusal.ts';
 

@@ -14,8 +14,15 @@ import {
 } from '../durable-files.ts';
 import type { StateName } from '../state-directory.ts';
 import type { StoreDirectory } from '../store-directory.ts';
-import { JOURNAL, type Journal, type JournalEntry, parseJournal, printJournal } from './journal.ts';
-import { decidedPath, stagedName } from './recovery.ts';
+import {
+  decidedPath,
+  JOURNAL,
+  type Journal,
+  type JournalEntry,
+  parseJournal,
+  printJournal,
+  stagedName,
+} from './recovery.ts';
 
 /** Repairs a decided commit so that it can be finished. Changes lost from it were never acknowledged to a caller. */
 export async function mendUnfinished(
