@@ -4,7 +4,7 @@ import type { ClientConfig, Client as LibraryClient } from 'pg';
 import { elapsedMs } from '../../../ground/clock.ts';
 import type { Host, PostgresAddress } from './address.ts';
 import { passwordFor, tlsOptions } from './authentication.ts';
-import { isRefusedTls, ReplicaError, SilenceError } from './database-errors.ts';
+import { isRefusedTls, PoolerError, ReplicaError, SilenceError } from './database-errors.ts';
 import { PATIENCE } from './patience.ts';
 
 /** Client of the library. Its published type lacks the socket, and `ref` and `unref`, which let the process exit. */
@@ -92,7 +92,7 @@ function configFor(
 }
 
 /** SQL expression that identifies a session of a database uniquely, even across restarts of the server. */
-export const SESSION = "pg_backend_pid() || ' ' || pg_postmaster_start_time()";
+const SESSION = "pg_backend_pid() || ' ' || pg_postmaster_start_time()";
 
 interface Greeting {
   readonly replica?: boolean;
@@ -102,7 +102,7 @@ interface Greeting {
 const sessions = new WeakMap<PostgresClient, string>();
 
 /** Returns the session that a connection had at first. */
-export const firstSessionOf = (client: PostgresClient): string => sessions.get(client) ?? '';
+const firstSessionOf = (client: PostgresClient): string => sessions.get(client) ?? '';
 
 /**
  * Sets up a connection, regardless of the role's own settings: hexadecimal bytes, a new snapshot for each statement,
@@ -225,4 +225,48 @@ export function firstOf<T>(
   };
   begin();
   return promise;
+}
+
+/**
+ * Detects connections that do not have a session of their own, which locks and prepared statements require. Behind a
+ * pooler that assigns sessions per transaction, several connections share one.
+ */
+export class Sessions {
+  readonly #connections = new Map<string, PostgresClient>();
+
+  /**
+   * Registers a new connection.
+   * @throws PoolerError if another live connection has its session
+   */
+  async admit(client: PostgresClient): Promise<void> {
+    const session = firstSessionOf(client);
+    const other = this.#connections.get(session);
+    this.#connections.set(session, client);
+    // A pooler that keeps sessions may reuse that of a connection whose end we have not noticed yet.
+    if (other !== undefined && other !== client && (await isAlive(other))) throw new PoolerError();
+  }
+
+  /** Unregisters a connection that is about to close; its session may be reused then. */
+  forget(client: PostgresClient): void {
+    const session = firstSessionOf(client);
+    if (this.#connections.get(session) === client) this.#connections.delete(session);
+  }
+}
+
+const isAlive = (client: PostgresClient): Promise<boolean> =>
+  hearing(client, PATIENCE.answerMs, () => client.query('SELECT')).then(
+    () => true,
+    () => false,
+  );
+
+/** Whether a connection has a different session than at first; false if that cannot be determined. */
+export async function hasOtherSession(client: PostgresClient): Promise<boolean> {
+  try {
+    const { rows } = await hearing(client, PATIENCE.answerMs, () =>
+      client.query<{ readonly session: string }>(`SELECT ${SESSION} AS session`),
+    );
+    return rows[0]?.session !== firstSessionOf(client);
+  } catch {
+    return false;
+  }
 }

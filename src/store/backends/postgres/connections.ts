@@ -11,6 +11,7 @@ import {
   hearing,
   mayFallBack,
   type PostgresClient,
+  Sessions,
   type StatementLimits,
 } from './connection.ts';
 import {
@@ -21,7 +22,6 @@ import {
   SilenceError,
 } from './database-errors.ts';
 import { PATIENCE } from './patience.ts';
-import { Sessions } from './sessions.ts';
 
 interface PoolLimits extends StatementLimits {
   /** Maximum number of connections. */
