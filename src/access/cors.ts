@@ -2,8 +2,7 @@
 
 import { invalid } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
-import { deleteIfThere } from '../store/delete-if-there.ts';
-import type { Store } from '../store/store.ts';
+import { deleteIfThere, type Store } from '../store/store.ts';
 
 const DOCUMENT = { collection: 'sys', id: 'cors' } as const;
 

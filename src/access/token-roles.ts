@@ -1,8 +1,7 @@
 import { invalid } from '../ground/errors.ts';
 import { glob } from '../ground/glob.ts';
 import { ownWords } from '../ground/own-words.ts';
-import { deleteIfThere } from '../store/delete-if-there.ts';
-import type { DocumentRef, ListOptions, Store, View } from '../store/store.ts';
+import { type DocumentRef, deleteIfThere, type ListOptions, type Store, type View } from '../store/store.ts';
 import { boundNetworks } from './login/networks.ts';
 import { DEFAULT, policyName } from './policies.ts';
 import { isKindRule, type KindRule } from './token-kind.ts';

@@ -1,6 +1,5 @@
 import type { KeyObject } from 'node:crypto';
 import { invalid } from '../ground/errors.ts';
-import { parseFrozen } from './frozen.ts';
 import type { DocumentRef, ListOptions, Transaction, View } from './store.ts';
 
 /** Pending put or deletion of one document. */
@@ -139,4 +138,15 @@ export function checkedRef(ref: DocumentRef): DocumentRef {
     throw invalid('a document needs a collection and an id, both well-formed Unicode and not empty');
   }
   return ref;
+}
+
+/** Parses JSON to immutable objects, which many callers can share. */
+export function parseFrozen(json: string): unknown {
+  return freeze(JSON.parse(json));
+}
+
+function freeze(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const part of Object.values(value)) freeze(part);
+  return Object.freeze(value);
 }

@@ -100,3 +100,8 @@ export interface Store {
   /** Forgets the root key and every cached document; every later call throws `sealed`. */
   close(): void;
 }
+
+/** Deletes a document if it exists. Otherwise it writes nothing, so that no caches of the store are invalidated. */
+export async function deleteIfThere(tx: Transaction, ref: DocumentRef): Promise<void> {
+  if ((await tx.get(ref)) !== undefined) tx.delete(ref);
+}

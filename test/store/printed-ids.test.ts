@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { printIndex, withId } from '../../src/store/sealed/printed-ids.ts';
+import { printIndex, withId } from '../../src/store/sealed/collection-index.ts';
 import { anyText } from '../any-text.ts';
 
 /** Names as people give them, and texts that look like the JSON around them. */

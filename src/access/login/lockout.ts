@@ -2,8 +2,13 @@ import { hash } from 'node:crypto';
 import type { Clock } from '../../ground/clock.ts';
 import type { Mount } from '../../mounts/mount.ts';
 import { collectionOf, loginMount } from '../../mounts/mounts.ts';
-import { deleteIfThere } from '../../store/delete-if-there.ts';
-import type { DocumentRef, Store, Transaction, View } from '../../store/store.ts';
+import {
+  type DocumentRef,
+  deleteIfThere,
+  type Store,
+  type Transaction,
+  type View,
+} from '../../store/store.ts';
 import { LOCKED } from './collections.ts';
 
 /** Defaults, the same as in Vault: five failures within a quarter of an hour lock a name for as long. */

@@ -1,8 +1,13 @@
 import type { CofferError } from '../../ground/errors.ts';
 import type { Mount } from '../../mounts/mount.ts';
 import { collectionOf, requireLoginMount } from '../../mounts/mounts.ts';
-import { deleteIfThere } from '../../store/delete-if-there.ts';
-import type { DocumentRef, ListOptions, Store, Transaction } from '../../store/store.ts';
+import {
+  type DocumentRef,
+  deleteIfThere,
+  type ListOptions,
+  type Store,
+  type Transaction,
+} from '../../store/store.ts';
 
 /** Login method of a store. */
 interface MethodStore {

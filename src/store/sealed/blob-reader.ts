@@ -1,6 +1,6 @@
 import type { Backend } from '../backends/backend.ts';
 import { isSameVersion, type Version } from '../backends/version.ts';
-import { parseFrozen } from '../frozen.ts';
+import { parseFrozen } from '../draft.ts';
 import { missing, REPAIR } from '../refusals.ts';
 import { type BlobIdentity, fingerprint, identityKey, type RootKey } from '../root-key.ts';
 import type { IndexReader } from './collection-index.ts';

@@ -1,15 +1,13 @@
 import type { KeyObject } from 'node:crypto';
 import { turn } from '../../ground/pause.ts';
 import type { Blob, Change } from '../backends/backend.ts';
-import { DraftTransaction } from '../draft.ts';
-import { parseFrozen } from '../frozen.ts';
+import { DraftTransaction, parseFrozen } from '../draft.ts';
 import { type BlobIdentity, fingerprint, identityKey, type RootKey } from '../root-key.ts';
 import type { DocumentRef, ListOptions, View } from '../store.ts';
 import type { BlobReader } from './blob-reader.ts';
-import { IndexChanges } from './collection-index.ts';
+import { IndexChanges, printIndex } from './collection-index.ts';
 import type { CachedBlob } from './document-cache.ts';
 import { DocumentView, identityOf } from './documents.ts';
-import { printIndex } from './printed-ids.ts';
 
 /** Number of documents after which a large change yields to the event loop. */
 const BREATHER = 256;

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { asCofferError, invalid, unsupported } from '../../../ground/errors.ts';
 import { ownWords } from '../../../ground/own-words.ts';
-import { deleteIfThere } from '../../../store/delete-if-there.ts';
+import { deleteIfThere } from '../../../store/store.ts';
 import { changeBelow } from '../../login/role-table.ts';
 import { configRef, type FetchedKeys, fetchedRef, type JwtConfig, type JwtPorts } from './documents.ts';
 import { isTrustworthy } from './issuer-document.ts';
