@@ -5,7 +5,7 @@ import type { SealStatus, ServerState } from '../operations/declaration/operatio
 import { sealedView } from '../store/administration/status.ts';
 import type { Location } from '../store/backends/backend-kind.ts';
 import type { Sighting } from '../store/backends/witness.ts';
-import { collectKeys } from './collect-keys.ts';
+import { collectKeys } from './heap.ts';
 import type { Log } from './log.ts';
 import { printMetrics, type Snapshot } from './metrics.ts';
 import { forget, keysInText, shareIn, type UnsealKey } from './unseal-keys.ts';

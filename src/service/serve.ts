@@ -4,7 +4,7 @@ import type { SealedStore } from '../store/sealed/sealed-store.ts';
 import type { Credential } from '../store/slots/credential.ts';
 import { Control } from './control.ts';
 import type { DoorKind } from './door.ts';
-import { boundHeap } from './heap-limits.ts';
+import { boundHeap } from './heap.ts';
 import type { Log } from './log.ts';
 import { Service, type ServiceSettings } from './service.ts';
 import { remembering, type UnsealKey } from './unseal-keys.ts';

@@ -1,5 +1,6 @@
 import { AuditLog } from '../access/audit-log.ts';
-import { asCofferError } from '../ground/errors.ts';
+import { asCofferError, type CofferError, sealed } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import { inTime } from '../ground/pause.ts';
 import { openCore } from '../operations/core.ts';
 import type { Core, ServerState } from '../operations/declaration/operation.ts';
@@ -21,7 +22,6 @@ import { Lanes } from './lanes.ts';
 import type { Log } from './log.ts';
 import { Metrics, type Snapshot } from './metrics.ts';
 import { isOfServer, type NoteFailure, outsideView } from './outside-view.ts';
-import { sealedStore } from './sealed-store.ts';
 import { ServedCore } from './served-core.ts';
 import { credentialsOf, forget, type UnsealKey } from './unseal-keys.ts';
 
@@ -302,3 +302,22 @@ export class Service implements Member {
     }
   }
 }
+
+const refusal = (): CofferError =>
+  sealed(ownWords('the store is sealed'), { hint: 'unseal the server first' });
+
+/** Placeholder for the store while a server is sealed. */
+const sealedStore: Store = {
+  id: '',
+  async read() {
+    throw refusal();
+  },
+  async transact() {
+    throw refusal();
+  },
+  async revision() {
+    throw refusal();
+  },
+  limitCache() {},
+  close() {},
+};

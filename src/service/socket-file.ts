@@ -1,6 +1,9 @@
-import { lstatSync, type Stats, unlinkSync } from 'node:fs';
+import { lstatSync, readdirSync, type Stats, unlinkSync } from 'node:fs';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { conflict, placed } from '../ground/errors.ts';
+import { FileLock } from '../store/backends/files/file-lock.ts';
+import type { AgentDirectory } from './agent/directory.ts';
 
 /** Umask for sockets: mode 0600, for the owner only. */
 const SOCKET_UMASK = 0o177;
@@ -67,4 +70,15 @@ export function somebodyListens(path: string): Promise<boolean> {
   });
   socket.once('error', () => resolve(false));
   return promise;
+}
+
+/**
+ * Removes the sockets of a killed agent. If a new agent is just starting, it holds the lock, and nothing is touched.
+ */
+export async function clearAway({ lock, path }: AgentDirectory): Promise<void> {
+  const remove = async (): Promise<void> => {
+    for (const name of readdirSync(path)) if (name.endsWith('.sock')) await makeWay(join(path, name));
+  };
+  // The next agent does the same on start, and reports conflicts.
+  await FileLock.holdOnce(lock, 0, remove).catch(() => undefined);
 }

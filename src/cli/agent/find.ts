@@ -43,7 +43,7 @@ export async function findAgent(
   }
   const connection = await connectToAgent(directory.socket);
   if (connection === undefined) {
-    const { clearAway } = await import('../../service/agent/clear-away.ts');
+    const { clearAway } = await import('../../service/socket-file.ts');
     await clearAway(directory);
   }
   return connection;

@@ -27,7 +27,7 @@ async function connectTo(directory: AgentDirectory): Promise<KeyringConnection |
   directory.verify();
   const connection = await connectToKeyringAgent(directory.socket);
   if (connection !== undefined) return connection;
-  const { clearAway } = await import('../../service/agent/clear-away.ts');
+  const { clearAway } = await import('../../service/socket-file.ts');
   await clearAway(directory);
   return undefined;
 }

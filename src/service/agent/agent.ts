@@ -8,7 +8,7 @@ import { type HandedOver, lockedBecause, sharedKey, takeOver } from '../../store
 import { lockedStore } from '../../store/refusals.ts';
 import type { SealedStore } from '../../store/sealed/sealed-store.ts';
 import { sealStatusOf } from '../control.ts';
-import { boundHeap } from '../heap-limits.ts';
+import { boundHeap } from '../heap.ts';
 import type { Log } from '../log.ts';
 import { printMetrics } from '../metrics.ts';
 import type { ServedCore } from '../served-core.ts';

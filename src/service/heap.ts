@@ -1,5 +1,6 @@
 import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
 /**
  * Maximum size of a server's young generation, in bytes: each half of it can hold the garbage of some thousand
@@ -27,4 +28,17 @@ export function boundHeap(mostYoungBytes = MAX_YOUNG_BYTES): void {
   };
   new PerformanceObserver(bound).observe({ entryTypes: ['gc'] });
   bound();
+}
+
+/**
+ * Runs the garbage collector now. A key in OpenSSL's memory is overwritten when its object is collected, and on a
+ * server that was just sealed nothing else would trigger that soon.
+ * @see docs/decisions/0095
+ */
+export function collectKeys(): void {
+  // Node has no function for it; the flag adds one to contexts created from here on.
+  setFlagsFromString('--expose-gc');
+  const collect: (how: object) => void = runInNewContext('gc');
+  setFlagsFromString('--no-expose-gc');
+  collect({ type: 'major', flavor: 'last-resort' });
 }
