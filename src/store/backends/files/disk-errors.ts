@@ -40,23 +40,16 @@ type Action = 'read' | 'write' | 'create' | 'delete';
 /** Returns what to do if this user may not use a file of a store: its owner can find out why, others cannot. */
 function ownersHint(file: string): Text {
   const directory = dirname(file);
-  if (isOwn(file) ?? isOwn(directory) ?? false)
-    return placed`check the permissions: run "ls -la ${{ file: directory }}"`;
-  const owner = ownerOf(file) ?? ownerOf(directory);
-  return owner === undefined ? AS_OWNER : asOwner(owner);
+  const owner = (statIfPossible(file) ?? statIfPossible(directory))?.uid;
+  if (owner === undefined) return AS_OWNER;
+  return owner === process.geteuid?.()
+    ? placed`check the permissions: run "ls -la ${{ file: directory }}"`
+    : asOwner(owner);
 }
 
 /** Returns the hint to become the owner of a store, who is another user. */
 export const asOwner = (uid: number): string =>
   `${AS_OWNER}: put ${uid === 0 ? '"sudo"' : `"sudo -u '#${uid}'"`} before the command`;
-
-const ownerOf = (path: string): number | undefined => statIfPossible(path)?.uid;
-
-/** Whether a file belongs to this user; undefined if that cannot be found out. */
-function isOwn(path: string): boolean | undefined {
-  const owner = ownerOf(path);
-  return owner === undefined ? undefined : owner === process.geteuid?.();
-}
 
 function statIfPossible(path: string): Stats | undefined {
   try {

@@ -15,7 +15,7 @@ import { sep } from 'node:path';
 import { type Adapter, Low } from 'lowdb';
 import { alignedBuffer } from '../../../ground/aligned.ts';
 import { isThere as isAnythingAt, isSurely, move, patiently } from '../../../ground/directories.ts';
-import { placed, unavailable } from '../../../ground/errors.ts';
+import { type CofferError, placed, unavailable } from '../../../ground/errors.ts';
 import { asOwner, diskError, errorCode } from './disk-errors.ts';
 import { STAGED } from './layout.ts';
 
@@ -241,19 +241,28 @@ const WRITABLE_BY_OTHERS = 0o022;
  * @throws `unavailable` with the remedy
  */
 export function refuseForeign(path: string, stats: Pick<Stats, 'uid' | 'mode'>, whenForeign?: string): void {
-  const uid = process.geteuid?.();
-  if (uid === undefined) return;
-  if (stats.uid !== uid) {
-    throw unavailable(placed`${{ file: path }} belongs to user ${stats.uid}, you are user ${uid}`, {
-      hint: whenForeign ?? `${asOwner(stats.uid)}; "chown -R ${uid}" would lock the owner out`,
+  const refusal = foreign(path, stats, whenForeign);
+  if (refusal !== undefined) throw refusal;
+}
+
+/** Returns what `refuseForeign` throws. */
+export function foreign(
+  path: string,
+  { uid, mode }: Pick<Stats, 'uid' | 'mode'>,
+  whenForeign?: string,
+): CofferError | undefined {
+  const own = process.geteuid?.();
+  if (own === undefined) return undefined;
+  if (uid !== own) {
+    return unavailable(placed`${{ file: path }} belongs to user ${uid}, you are user ${own}`, {
+      hint: whenForeign ?? `${asOwner(uid)}; "chown -R ${own}" would lock the owner out`,
     });
   }
-  if ((stats.mode & WRITABLE_BY_OTHERS) !== 0) {
-    const mode = (stats.mode & 0o7777).toString(8).padStart(4, '0');
-    throw unavailable(placed`${{ file: path }} can be written by other users (mode ${mode})`, {
-      hint: placed`run "chmod go-w ${{ file: path }}"`,
-    });
-  }
+  if ((mode & WRITABLE_BY_OTHERS) === 0) return undefined;
+  const octal = (mode & 0o7777).toString(8).padStart(4, '0');
+  return unavailable(placed`${{ file: path }} can be written by other users (mode ${octal})`, {
+    hint: placed`run "chmod go-w ${{ file: path }}"`,
+  });
 }
 
 /**

@@ -250,11 +250,7 @@ export class LoggedFiles {
     }
     this.#left = undefined;
     this.#damage.refuse();
-    const version = await prepareStore(this.#directory, {
-      look: () => this.#forgetOther(),
-      examine: (future) => this.#opened.examine(future),
-      admit: (present) => this.#opened.admit(present),
-    });
+    const version = await prepareStore(this.#directory, this.#opened, () => this.#forgetOther());
     this.#damage.forget();
     this.#shown = undefined;
     this.#left = state.known;

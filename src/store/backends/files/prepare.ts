@@ -9,44 +9,44 @@ import { deleteNeighbours, listGenerations } from './generation-files.ts';
 import { pathIn, STAGED } from './layout.ts';
 import { addRecord } from './log/append.ts';
 import { settle, settleLog } from './log/settle.ts';
+import type { OpenedFiles } from './opened-files.ts';
 import { logged, type StateName } from './state-directory.ts';
 import type { StoreDirectory } from './store-directory.ts';
 
-interface Checks {
-  /** Called when the state's name was read. */
-  look(): void;
-  /** Called with a version that the store is about to get; throws if it must not be accepted. Records nothing. */
-  examine(version: Version): void;
-  /** Called with the version that the store has; throws if it must not be accepted. */
-  admit(version: Version): void;
-}
-
 /**
  * Brings the store to a settled state, whatever the last session left behind. Under the write lock.
+ * @param opened checks the versions that the store has, and is about to get
+ * @param look called when the state's name was read
  * @throws `corrupt` if the state is missing or contradicts the log
  */
-export async function prepareStore(directory: StoreDirectory, looking: Checks): Promise<Version> {
-  const { layout, state, log } = directory;
+export async function prepareStore(
+  directory: StoreDirectory,
+  opened: OpenedFiles,
+  look: () => void,
+): Promise<Version> {
+  const { layout, state } = opened;
+  const { log } = directory;
   const { state: listed, others } = state.list();
-  let found = listed === undefined ? await replaceMissingState(directory, others, looking) : state.read();
-  looking.look();
+  let found =
+    listed === undefined ? await replaceMissingState(directory, others, opened, look) : state.read();
+  look();
   const hidden = hiddenLog(directory, found);
   if (hidden !== undefined) throw hidden;
   if (found.kind === 'dirty') {
-    looking.examine({ generation: found.generation, revision: found.revision + 1 });
+    opened.examine({ generation: found.generation, revision: found.revision + 1 });
     const { finishOld } = await import('./format-1/upgrade.ts');
     found = await finishOld(directory, found);
-    looking.look();
+    look();
   }
   if (found.kind !== 'log') {
     // Only a change gives it a log: a server of an older release may be at work.
-    looking.admit(found);
+    opened.admit(found);
     log.forget();
     await discardLeft(directory, found);
     return versionOf(found);
   }
-  const version = await settle(directory, found, (future) => looking.examine(future));
-  looking.admit(version);
+  const version = await settle(directory, found, (future) => opened.examine(future));
+  opened.admit(version);
   discardStaged(layout.log);
   await discardLeft(directory, version);
   return version;
@@ -87,7 +87,8 @@ function discardStaged(path: string): void {
 async function replaceMissingState(
   directory: StoreDirectory,
   others: readonly string[],
-  { look, admit }: Checks,
+  opened: OpenedFiles,
+  look: () => void,
 ): Promise<StateName> {
   const { layout, state, log } = directory;
   const [generation, ...more] = listGenerations(layout);
@@ -124,6 +125,6 @@ async function replaceMissingState(
   await state.create(logged(replacement));
   show();
   await syncChanged(state.path);
-  admit(replacement);
+  opened.admit(replacement);
   return logged(replacement);
 }

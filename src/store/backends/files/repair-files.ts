@@ -17,9 +17,9 @@ import {
   DIRECTORY_MODE,
   deleteFile,
   FILE_MODE,
+  foreign,
   isThere,
   readWhole,
-  refuseForeign,
   syncDirectory,
 } from './durable-files.ts';
 import { FileLock } from './file-lock.ts';
@@ -158,9 +158,8 @@ function* flawsOfEntry(
     return;
   }
   if (stats.uid !== process.geteuid()) {
-    const error = asCofferError(refusalOf(path, stats));
-    if (error !== undefined)
-      yield { place, reason: 'belongs to another user', hint: error.texts.hint ?? REPAIR };
+    const hint = foreign(path, stats)?.texts.hint ?? REPAIR;
+    yield { place, reason: 'belongs to another user', hint };
     return;
   }
   const mode = stats.mode & 0o777;
@@ -332,15 +331,6 @@ function statsOf(path: string, look: typeof lstatSync | typeof statSync): Stats 
   } catch (error) {
     if (errorCode(error) === 'EACCES' || errorCode(error) === 'ENOTDIR') return undefined;
     throw diskError(error, 'read', path);
-  }
-}
-
-function refusalOf(path: string, stats: Stats): unknown {
-  try {
-    refuseForeign(path, stats);
-    return undefined;
-  } catch (error) {
-    return error;
   }
 }
 

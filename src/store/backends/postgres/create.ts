@@ -1,10 +1,10 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { corrupt, placed } from '../../../ground/errors.ts';
 import { storeThere } from '../../refusals.ts';
-import { type Blob, CREATION_WAIT_MS, type InitialContent } from '../backend.ts';
+import { type Blob, CREATION_WAIT_MS, type InitialContent, type Version } from '../backend.ts';
 import type { CreateOptions, StoreMigration } from '../backend-kind.ts';
 import type { PostgresAddress } from './address.ts';
-import { type BlobBatch, inBatches, insertBlobs, printRef } from './blob-rows.ts';
+import { inBatches, insertBlobs, printRef } from './blob-rows.ts';
 import { MARGIN_MS, type PostgresClient, SILENCE_MS } from './connection.ts';
 import { Connections } from './connections.ts';
 import { databaseError } from './database-errors.ts';
@@ -30,13 +30,11 @@ export async function createInPostgres(
     await inTransaction(client, () => migrateSchema(client, address));
     await checkSchema(client, address);
     await new StoreLock(client, address, { waitMs: CREATION_WAIT_MS, silenceMs: SILENCE_MS }).take();
-    const filling = new StoreCreation(client, address, content);
-    await filling.begin(resume);
+    await beginStore(client, address, content, resume);
     try {
-      await filling.fill();
-      await filling.publish();
+      await publish(client, address, content.version, await fill(client, address, content));
     } catch (error) {
-      if (!resume) await filling.discard().catch(() => undefined);
+      if (!resume) await discard(client, address).catch(() => undefined);
       throw error;
     }
   });
@@ -93,86 +91,81 @@ async function inTransaction<T>(client: PostgresClient, work: () => Promise<T>):
 /** SHA-256 digests in hexadecimal, by area and name. */
 type Digests = Map<string, string>;
 
-/** Store that is being created. */
-class StoreCreation {
-  readonly #client: PostgresClient;
-  readonly #address: PostgresAddress;
-  readonly #content: InitialContent;
-  readonly #sent: Digests = new Map();
+async function beginStore(
+  client: PostgresClient,
+  address: PostgresAddress,
+  { header, version }: InitialContent,
+  resume: boolean,
+): Promise<void> {
+  const { schema, place } = address;
+  const { rows } = await client.query<{ readonly ready: boolean; readonly header: Buffer }>(
+    `SELECT ready, header FROM ${schema}.store`,
+  );
+  const [found] = rows;
+  if (found?.ready === true) throw storeThere(place);
+  if (resume && found?.header.equals(header) === true) return;
+  await discard(client, address);
+  await client.query(
+    `INSERT INTO ${schema}.store (header, generation, revision, commit, ready) VALUES ($1, $2, $3, $4, false)`,
+    [Buffer.from(header), version.generation, version.revision, randomUUID()],
+  );
+}
 
-  constructor(client: PostgresClient, address: PostgresAddress, content: InitialContent) {
-    this.#client = client;
-    this.#address = address;
-    this.#content = content;
-  }
-
-  async begin(resume: boolean): Promise<void> {
-    const { schema, place } = this.#address;
-    const { rows } = await this.#client.query<{ readonly ready: boolean; readonly header: Buffer }>(
-      `SELECT ready, header FROM ${schema}.store`,
-    );
-    const [found] = rows;
-    if (found?.ready === true) throw storeThere(place);
-    if (resume && found?.header.equals(this.#content.header) === true) return;
-    await this.discard();
-    const { header, version } = this.#content;
-    await this.#client.query(
-      `INSERT INTO ${schema}.store (header, generation, revision, commit, ready) VALUES ($1, $2, $3, $4, false)`,
-      [Buffer.from(header), version.generation, version.revision, randomUUID()],
-    );
-  }
-
-  async fill(): Promise<void> {
-    const present = await this.#digests();
-    for await (const batch of inBatches(this.#missingFrom(present))) await this.#insert(batch);
-    const surplus = [...present.keys()].filter((ref) => !this.#sent.has(ref));
-    if (surplus.length === 0) return;
-    await this.#client.query(
-      `DELETE FROM ${this.#address.schema}.blob WHERE generation = $1 AND area || '/' || name = ANY ($2::text[])`,
-      [this.#content.version.generation, surplus],
-    );
-  }
-
-  async publish(): Promise<void> {
-    const stored = await this.#digests();
-    const { generation, revision } = this.#content.version;
-    const wrong = [...this.#sent].find(([ref, digest]) => stored.get(ref) !== digest)?.[0];
-    if (wrong !== undefined || stored.size !== this.#sent.size) {
-      throw corrupt(placed`${this.#address.place} was not stored correctly (${wrong ?? 'extra rows'})`);
-    }
-    const { schema } = this.#address;
-    await this.#client.query(
-      `WITH others AS (DELETE FROM ${schema}.blob WHERE generation <> $1)
-       UPDATE ${schema}.store SET generation = $1, revision = $2, commit = $3, ready = true`,
-      [generation, revision, randomUUID()],
-    );
-  }
-
-  async discard(): Promise<void> {
-    const { schema } = this.#address;
-    await this.#client.query(`DELETE FROM ${schema}.blob; DELETE FROM ${schema}.store WHERE NOT ready`);
-  }
-
-  async *#missingFrom(present: Digests): AsyncGenerator<Blob> {
-    for await (const blob of this.#content.blobs) {
+/** Inserts the blobs that an earlier attempt has not inserted. @returns the digests of all that should be there */
+async function fill(
+  client: PostgresClient,
+  address: PostgresAddress,
+  { version: { generation }, blobs }: InitialContent,
+): Promise<Digests> {
+  const { schema } = address;
+  const present = await digestsOf(client, schema, generation);
+  const sent: Digests = new Map();
+  async function* missing(): AsyncGenerator<Blob> {
+    for await (const blob of blobs) {
       const ref = printRef(blob.ref);
-      const digest = createHash('sha256').update(blob.bytes).digest('hex');
-      this.#sent.set(ref, digest);
+      const digest = hash('sha256', blob.bytes);
+      sent.set(ref, digest);
       if (present.get(ref) !== digest) yield blob;
     }
   }
-
-  async #insert(batch: BlobBatch): Promise<void> {
-    await insertBlobs(this.#client, this.#address.schema, this.#content.version.generation, batch);
-  }
-
-  /** Computes the digests of the stored blobs in the database. */
-  async #digests(): Promise<Digests> {
-    const { rows } = await this.#client.query<{ readonly ref: string; readonly digest: string }>(
-      `SELECT area || '/' || name AS ref, encode(sha256(bytes), 'hex') AS digest
-       FROM ${this.#address.schema}.blob WHERE generation = $1`,
-      [this.#content.version.generation],
+  for await (const batch of inBatches(missing())) await insertBlobs(client, schema, generation, batch);
+  const surplus = [...present.keys()].filter((ref) => !sent.has(ref));
+  if (surplus.length > 0)
+    await client.query(
+      `DELETE FROM ${schema}.blob WHERE generation = $1 AND area || '/' || name = ANY ($2::text[])`,
+      [generation, surplus],
     );
-    return new Map(rows.map(({ ref, digest }) => [ref, digest]));
+  return sent;
+}
+
+/** Makes the store exist, if the database has what was sent. */
+async function publish(
+  client: PostgresClient,
+  { schema, place }: PostgresAddress,
+  { generation, revision }: Version,
+  sent: Digests,
+): Promise<void> {
+  const stored = await digestsOf(client, schema, generation);
+  const wrong = [...sent].find(([ref, digest]) => stored.get(ref) !== digest)?.[0];
+  if (wrong !== undefined || stored.size !== sent.size) {
+    throw corrupt(placed`${place} was not stored correctly (${wrong ?? 'extra rows'})`);
   }
+  await client.query(
+    `WITH others AS (DELETE FROM ${schema}.blob WHERE generation <> $1)
+     UPDATE ${schema}.store SET generation = $1, revision = $2, commit = $3, ready = true`,
+    [generation, revision, randomUUID()],
+  );
+}
+
+const discard = (client: PostgresClient, { schema }: PostgresAddress): Promise<unknown> =>
+  client.query(`DELETE FROM ${schema}.blob; DELETE FROM ${schema}.store WHERE NOT ready`);
+
+/** Computes the digests of the stored blobs in the database. */
+async function digestsOf(client: PostgresClient, schema: string, generation: number): Promise<Digests> {
+  const { rows } = await client.query<{ readonly ref: string; readonly digest: string }>(
+    `SELECT area || '/' || name AS ref, encode(sha256(bytes), 'hex') AS digest
+     FROM ${schema}.blob WHERE generation = $1`,
+    [generation],
+  );
+  return new Map(rows.map(({ ref, digest }) => [ref, digest]));
 }

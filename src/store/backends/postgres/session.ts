@@ -27,7 +27,7 @@ const LOOK_ROUND_MS = 5000;
 export class PostgresSession implements WriteSession {
   readonly #client: PostgresClient;
   readonly #address: PostgresAddress;
-  readonly #statements: CommitStatements;
+  readonly #statements: ReturnType<typeof commitStatements>;
   readonly #lock: StoreLock;
   #at: Commit;
   #released: Promise<boolean> | undefined;
@@ -173,7 +173,7 @@ export class PostgresSession implements WriteSession {
     try {
       await write();
     } catch (error) {
-      if (error instanceof CofferError || !isConnectionLoss(error)) throw this.#explained(error);
+      if (error instanceof CofferError || !isConnectionLoss(error)) return this.#explain(error);
       throw unconfirmed(
         placed`the connection to ${this.#address.place} was lost while a change was being written`,
         {
@@ -184,10 +184,8 @@ export class PostgresSession implements WriteSession {
     }
   }
 
-  readonly #explained = (error: unknown): unknown => databaseError(error, this.#address.place);
-
   readonly #explain = (error: unknown): never => {
-    throw this.#explained(error);
+    throw databaseError(error, this.#address.place);
   };
 
   #overtaken(): CofferError {
@@ -201,23 +199,18 @@ export class PostgresSession implements WriteSession {
  * Statements that commit. Parameters 1 to 3 are the generation, revision and ID of the previous commit, 4 and 5 the new
  * revision and ID. They return one row, or none if the store is not at that commit any more; then they change nothing.
  */
-interface CommitStatements {
-  /** Puts one blob; parameters: area, name, bytes. */
-  readonly writeOne: string;
-  /** Puts and deletes any number of blobs; parameters of `columnsOf`. */
-  readonly change: string;
-}
-
-function commitStatements(schema: string): CommitStatements {
+function commitStatements(schema: string) {
   const fence = `fence AS (
     UPDATE ${schema}.store SET revision = $4, commit = $5
     WHERE ready AND generation = $1 AND revision = $2 AND commit = $3 RETURNING revision
   )`;
   const replacing = 'ON CONFLICT (generation, area, name) DO UPDATE SET bytes = excluded.bytes';
   return {
+    /** Puts one blob; parameters: area, name, bytes. */
     writeOne: `WITH ${fence}
       INSERT INTO ${schema}.blob (generation, area, name, bytes)
       SELECT $1, $6::text, $7::text, $8::bytea FROM fence ${replacing} RETURNING true`,
+    /** Puts and deletes any number of blobs; parameters of `columnsOf`. */
     change: `WITH ${fence}, removed AS (
         DELETE FROM ${schema}.blob b USING unnest($9::text[], $10::text[]) AS r (area, name)
         WHERE b.generation = $1 AND b.area = r.area AND b.name = r.name AND EXISTS (SELECT FROM fence)
