@@ -73,7 +73,7 @@ export async function initStore(options: InitOptions): Promise<InitResult> {
 }
 
 /** Calls `tell` after the last blob has been taken, which is before the store gets its final name. */
-async function* afterAll(blobs: AsyncIterable<Blob>, tell: () => Promise<void>): AsyncGenerator<Blob> {
+async function* afterAll(blobs: InitialContent['blobs'], tell: () => Promise<void>): AsyncGenerator<Blob> {
   yield* blobs;
   await tell();
 }
@@ -120,7 +120,7 @@ export async function newStore(
   const empty: InitialContent = {
     header: printHeader(header),
     version: { generation: FIRST_GENERATION, revision: 0 },
-    blobs: oneByOne(blobs),
+    blobs,
   };
   return {
     header,
@@ -139,8 +139,4 @@ async function furnished(empty: InitialContent, keyring: Keyring, furnish: Furni
     store.close();
   }
   return { ...empty, blobs: readEvery(backend, empty.version.generation) };
-}
-
-async function* oneByOne(blobs: readonly Blob[]): AsyncGenerator<Blob> {
-  yield* blobs;
 }

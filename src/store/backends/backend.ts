@@ -166,5 +166,5 @@ export const CREATION_WAIT_MS = 10_000;
 export interface InitialContent {
   readonly header: Uint8Array;
   readonly version: Version;
-  readonly blobs: AsyncIterable<Blob>;
+  readonly blobs: AsyncIterable<Blob> | Iterable<Blob>;
 }

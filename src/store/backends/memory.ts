@@ -12,6 +12,7 @@ import type {
   Version,
   WriteSession,
 } from './backend.ts';
+import { versionOf } from './version.ts';
 import { Witness } from './witness.ts';
 
 type Blobs = Map<string, Uint8Array>;
@@ -95,7 +96,7 @@ export class MemoryBackend implements Backend {
   close(): void {}
 
   #session(): WriteSession {
-    const version = (): Version => ({ generation: this.#state.generation, revision: this.#state.revision });
+    const version = (): Version => versionOf(this.#state);
     const commit = (changes: readonly Change[]): void => {
       if (changes.length === 0) return;
       for (const { ref, bytes } of changes) {
@@ -135,7 +136,7 @@ export class MemoryBackend implements Backend {
   }
 }
 
-async function collect(blobs: AsyncIterable<Blob>): Promise<Blobs> {
+async function collect(blobs: InitialContent['blobs']): Promise<Blobs> {
   const map: Blobs = new Map();
   for await (const { ref, bytes } of blobs) map.set(keyOf(ref), Uint8Array.from(bytes));
   return map;

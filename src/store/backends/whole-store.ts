@@ -23,17 +23,24 @@ export async function readConsistently<T>(
     const start = elapsedMs();
     for (let attempt = 0; attempt < LEAST_ATTEMPTS || elapsedMs() - start < TRYING_MS; attempt++) {
       const before = await backend.state();
-      const [outcome] = await Promise.allSettled([read(before)]);
-      const after = await backend.state();
-      if (!isSameVersion(before, after)) continue;
-      if (outcome.status === 'fulfilled') return () => outcome.value;
-      return () => {
-        throw outcome.reason;
-      };
+      const outcome = await outcomeOf(() => read(before));
+      if (isSameVersion(before, await backend.state())) return outcome;
     }
     return undefined;
   };
   return besideOrBetween(backend, beside, read);
+}
+
+/** Runs a function now, and returns or throws its outcome on demand. */
+export async function outcomeOf<T>(run: () => T | Promise<T>): Promise<() => T> {
+  try {
+    const result = await run();
+    return () => result;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
 }
 
 /** Time in milliseconds that a reader waits for the write lock before it tries again without it. */

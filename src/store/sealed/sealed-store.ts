@@ -2,7 +2,7 @@
 
 import { pause } from '../../ground/pause.ts';
 import type { Backend, Change, Version, WriteSession } from '../backends/backend.ts';
-import { besideOrBetween } from '../backends/whole-store.ts';
+import { besideOrBetween, outcomeOf } from '../backends/whole-store.ts';
 import { type Sighting, WentBack } from '../backends/witness.ts';
 import { DraftTransaction } from '../draft.ts';
 import { lockedStore } from '../refusals.ts';
@@ -321,15 +321,3 @@ export class SealedStore implements Store {
 }
 
 const printVersion = ({ generation, revision }: Version): string => `${generation}-${revision}`;
-
-/** Runs a function now, and returns or throws its outcome on demand. */
-async function outcomeOf<T>(run: () => T | Promise<T>): Promise<() => T> {
-  try {
-    const result = await run();
-    return () => result;
-  } catch (error) {
-    return () => {
-      throw error;
-    };
-  }
-}

@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve, sep } from 'node:path';
 import { isThere as isAnythingAt, makeWithParents } from '../../../ground/directories.ts';
 import { conflict, corrupt, failedAfter, placed } from '../../../ground/errors.ts';
 import { storeThere } from '../../refusals.ts';
-import { areas, type Blob, CREATION_WAIT_MS, type InitialContent } from '../backend.ts';
+import { areas, CREATION_WAIT_MS, type InitialContent } from '../backend.ts';
 import type { CreateOptions } from '../backend-kind.ts';
 import { diskError, ELSEWHERE } from './disk-errors.ts';
 import {
@@ -198,7 +198,7 @@ async function clear(layout: Layout, madeDirectory: boolean): Promise<void> {
 async function completeGeneration(
   layout: Layout,
   generation: number,
-  blobs: AsyncIterable<Blob>,
+  blobs: InitialContent['blobs'],
 ): Promise<void> {
   for (const path of [layout.generation(generation), ...areas.map((area) => layout.area(generation, area))]) {
     if (!isThere(path)) makeDirectory(path);

@@ -1,5 +1,5 @@
 import { promises as files, mkdirSync, readdirSync } from 'node:fs';
-import { areas, type Blob } from '../backend.ts';
+import { areas, type InitialContent } from '../backend.ts';
 import { diskError } from './disk-errors.ts';
 import {
   DIRECTORY_MODE,
@@ -15,7 +15,7 @@ import { type Layout, parseGeneration } from './layout.ts';
 export async function writeGeneration(
   layout: Layout,
   generation: number,
-  blobs: AsyncIterable<Blob>,
+  blobs: InitialContent['blobs'],
 ): Promise<void> {
   try {
     makeDirectory(layout.generation(generation));
