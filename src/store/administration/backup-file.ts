@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { alignedBuffer } from '../../ground/aligned.ts';
+import { ByteQueue } from '../../ground/byte-queue.ts';
 import { asCofferError, corrupt, placed } from '../../ground/errors.ts';
 import type { Area, BlobRef } from '../backends/backend.ts';
 import { diskError, ELSEWHERE } from '../backends/files/disk-errors.ts';
@@ -182,7 +183,7 @@ class HashedFile {
   readonly #isOwn: boolean;
   readonly #path: string;
   readonly #hash: Hash = createHash('sha256');
-  #buffer: Buffer = Buffer.alloc(0);
+  readonly #read = new ByteQueue();
   #position = 0;
 
   private constructor(file: FileHandle, path: string, isOwn: boolean) {
@@ -210,10 +211,9 @@ class HashedFile {
    * @throws `corrupt` if there are fewer
    */
   async take(size: number): Promise<Buffer> {
-    while (this.#buffer.length < size && (await this.#fill(size))) {}
-    if (this.#buffer.length < size) throw damagedBackup(this.#path);
-    const taken = this.#buffer.subarray(0, size);
-    this.#buffer = this.#buffer.subarray(size);
+    while (this.#read.length < size && (await this.#fill(size))) {}
+    const taken = this.#read.take(size);
+    if (taken === undefined) throw damagedBackup(this.#path);
     this.#hash.update(taken);
     return taken;
   }
@@ -225,7 +225,7 @@ class HashedFile {
   }
 
   async atEnd(): Promise<boolean> {
-    return this.#buffer.length === 0 && !(await this.#fill(1));
+    return this.#read.length === 0 && !(await this.#fill(1));
   }
 
   async close(): Promise<void> {
@@ -241,7 +241,7 @@ class HashedFile {
       throw diskError(error, 'read', this.#path);
     }
     this.#position += count;
-    this.#buffer = Buffer.concat([this.#buffer, chunk.subarray(0, count)]);
+    this.#read.add(chunk.subarray(0, count));
     return count > 0;
   }
 }

@@ -72,9 +72,8 @@ interface BackupOptions extends VerifyOptions, Abortable {
  * `sealed` and `denied` as `openStore`
  * @see docs/decisions/0118
  */
-export async function backupStore(options: BackupOptions): Promise<BackupSummary> {
-  return withBackendAt(options.location, (backend) => backup(backend, options));
-}
+export const backupStore = (options: BackupOptions): Promise<BackupSummary> =>
+  withBackendAt(options.location, (backend) => backup(backend, options));
 
 async function backup(backend: Backend, options: BackupOptions): Promise<BackupSummary> {
   const { to, credentials, replace = false } = options;
@@ -85,7 +84,7 @@ async function backup(backend: Backend, options: BackupOptions): Promise<BackupS
   const partial = `${to}.${systemRandom.bytes(4).toString('hex')}.new`;
   try {
     const written = await readConsistently(backend, (version) =>
-      writeBackup(backend, version, { path: partial, keyring, options }),
+      writeBackup(backend, version, keyring, { ...options, path: partial }),
     );
     if (!replace) refuseExisting(to);
     moveFile(partial, to);
@@ -139,16 +138,11 @@ function mayBeGone(why: unknown): never {
   );
 }
 
-interface BackupTarget {
-  readonly path: string;
-  readonly keyring: Keyring | undefined;
-  readonly options: BackupOptions;
-}
-
 async function writeBackup(
   backend: Backend,
   version: Version,
-  { path, keyring, options }: BackupTarget,
+  keyring: Keyring | undefined,
+  { path, ...options }: BackupOptions & { readonly path: string },
 ): Promise<Omit<BackupSummary, 'id'>> {
   options.interruption?.begin();
   await rm(path, { force: true });
@@ -193,17 +187,15 @@ export async function restoreStore(options: RestoreOptions): Promise<BackupSumma
   });
 }
 
-interface CheckedBackup {
-  readonly from: BackupSource;
-  readonly credentials: readonly Credential[];
-}
-
 /**
  * Reads a backup as `restoreStore` does, and writes nothing.
  * @throws `corrupt` if the backup is damaged or of a newer format; `DamageError` if the store in it is damaged or
  * incomplete; `sealed` and `denied` as `openStore`
  */
-export async function verifyBackup({ from, credentials }: CheckedBackup): Promise<BackupSummary> {
+export async function verifyBackup({
+  from,
+  credentials,
+}: Required<Pick<RestoreOptions, 'from' | 'credentials'>>): Promise<BackupSummary> {
   const unlocked = await unlockBackup(from, credentials);
   return readContent({ from }, unlocked, async ({ blobs }) => {
     for await (const _ of blobs);
@@ -234,12 +226,7 @@ async function readContent(
   }
 }
 
-interface BackupHead {
-  readonly header: Buffer;
-  readonly version: Version;
-}
-
-async function headOf(records: AsyncGenerator<BackupRecord>, from: string): Promise<BackupHead> {
+async function headOf(records: AsyncGenerator<BackupRecord>, from: string) {
   const version = parseInfo(await nextOf(records, 'info', from), from);
   return { version, header: await nextOf(records, 'header', from) };
 }

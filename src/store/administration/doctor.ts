@@ -30,19 +30,13 @@ export interface Examination {
   readonly findings: readonly Finding[];
 }
 
-/** Unlocks the store with this id. */
-type UnlockStore = (storeId: string) => Promise<Keyring>;
-
 /**
  * Checks a whole store: directories, header, slots, every sealed file, the indexes, and unexpected files. Reports
  * damage instead of throwing it. Repairs nothing.
  * @throws `sealed`, `denied`, `not-found`, `unavailable` as `openStore`
  */
-export async function examineStore(options: ExamineOptions): Promise<Examination> {
-  return withBackendAt(options.location, (backend) =>
-    examineBackend(backend, options.credentials, options.onProgress),
-  );
-}
+export const examineStore = ({ location, credentials, onProgress }: ExamineOptions): Promise<Examination> =>
+  withBackendAt(location, (backend) => examineBackend(backend, credentials, onProgress));
 
 /** Checks a store in any backend, like `examineStore`. */
 export const examineBackend = (
@@ -51,10 +45,10 @@ export const examineBackend = (
   onProgress?: OnFile,
 ): Promise<Examination> => examine(backend, (id) => unlock(backend, id, credentials), onProgress);
 
-/** Checks a store like `examineBackend`, with a caller-supplied way to unlock it. */
+/** Checks a store like `examineBackend`. @param unlocking unlocks the store with this id */
 export async function examine(
   backend: Backend,
-  unlocking: UnlockStore,
+  unlocking: (storeId: string) => Promise<Keyring>,
   onProgress?: OnFile,
 ): Promise<Examination> {
   const flaws = (await backend.flaws()).map(({ place, reason, hint }) => ({
@@ -70,14 +64,11 @@ export async function examine(
   // The reason why it stays locked is found again among its slots, unless there are none left.
   const whyLocked: Finding[] = [...flaws];
   const keyring = await unlessDamaged(() => unlocking(header.id), backend.place, whyLocked);
+  const flawed = new Set(flaws.map(({ file }) => file));
   const examineIt = (version: Version): Promise<Examination> =>
     keyring === undefined
       ? examineSlots(backend, version, whyLocked.slice(flaws.length))
-      : examineVersion(backend, version, {
-          keyring,
-          flawed: new Set(flaws.map(({ file }) => file)),
-          onProgress,
-        });
+      : examineVersion(backend, version, keyring, { flawed, onProgress });
   const unfinished: Finding[] = [...flaws];
   const examination =
     (await unlessDamaged(() => readConsistently(backend, examineIt), backend.place, unfinished)) ??
@@ -109,19 +100,15 @@ async function examineSlots(
   };
 }
 
-interface VersionToExamine {
-  readonly keyring: Keyring;
-  readonly flawed: ReadonlySet<string>;
-  readonly onProgress: OnFile | undefined;
-}
-
+/** @param flawed files with a flaw of their own, which says why they cannot be read */
 async function examineVersion(
   backend: Backend,
-  version: Version,
-  { keyring, flawed, onProgress }: VersionToExamine,
+  { generation }: Version,
+  keyring: Keyring,
+  { flawed, onProgress }: { readonly flawed: ReadonlySet<string>; readonly onProgress: OnFile | undefined },
 ): Promise<Examination> {
-  const slotFiles = await readSlotFiles(backend, version.generation);
-  const root = await keyring.root(backend, version.generation);
+  const slotFiles = await readSlotFiles(backend, generation);
+  const root = await keyring.root(backend, generation);
   const survey = await surveyBlobs(backend, root, onProgress);
   const isSaid = ({ file }: Finding): boolean => flawed.has(file) && survey.unread.has(file);
   return {

@@ -12,7 +12,7 @@ import { readSlotFiles, sealSlotList } from '../slots/slot-list.ts';
 import { unlock, unlockGeneration } from '../slots/unlock.ts';
 import { type Examination, type ExamineOptions, examine } from './doctor.ts';
 import { IndexCheck, type NewIndex } from './index-check.ts';
-import { checkSlots, type SlotCheck } from './slot-check.ts';
+import { checkSlots } from './slot-check.ts';
 import { type Finding, findingOf } from './status.ts';
 import { surveyBlobs } from './survey.ts';
 
@@ -35,18 +35,10 @@ export interface Repair {
  * @throws as `examineStore`
  * @see docs/decisions/0117
  */
-export async function repairStore(options: ExamineOptions): Promise<Repair> {
-  return withBackendAt(options.location, (backend) =>
-    repairBackend(backend, options.credentials, options.onProgress),
-  );
-}
+export const repairStore = (options: ExamineOptions): Promise<Repair> =>
+  withBackendAt(options.location, (backend) => repair(backend, options));
 
-/** Repairs a store in any backend, like `repairStore`. */
-async function repairBackend(
-  backend: Backend,
-  credentials: readonly Credential[],
-  onProgress?: ExamineOptions['onProgress'],
-): Promise<Repair> {
+async function repair(backend: Backend, { credentials, onProgress }: ExamineOptions): Promise<Repair> {
   let keyring: Keyring | undefined;
   // Prompt for credentials only once.
   const unlocking = async (storeId: string): Promise<Keyring> =>
@@ -120,11 +112,6 @@ const opening =
     }
   };
 
-interface WholeGeneration {
-  readonly generation: number;
-  readonly keyring: Keyring;
-}
-
 /**
  * Finds the newest generation that is complete: a rekey was killed while it wrote the next one or deleted the previous
  * one.
@@ -133,7 +120,7 @@ async function wholeGeneration(
   backend: Backend,
   credentials: readonly Credential[],
   generations: readonly number[],
-): Promise<WholeGeneration> {
+): Promise<{ readonly generation: number; readonly keyring: Keyring }> {
   const { id } = await readHeader(backend);
   const refusals: unknown[] = [];
   for (const generation of generations) {
@@ -156,15 +143,7 @@ async function wholeGeneration(
 }
 
 /** Checks the sealed blobs of a generation. */
-async function checkGeneration(
-  backend: Backend,
-  root: RootKey,
-  keyring: Keyring,
-): Promise<{
-  readonly slots: SlotCheck;
-  readonly index: IndexCheck;
-  readonly unread: ReadonlyMap<string, unknown>;
-}> {
+async function checkGeneration(backend: Backend, root: RootKey, keyring: Keyring) {
   const survey = await surveyBlobs(backend, root);
   const files = await readSlotFiles(backend, root.generation);
   return { slots: checkSlots(survey, files, keyring), index: new IndexCheck(survey), unread: survey.unread };
