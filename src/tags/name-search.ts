@@ -1,6 +1,6 @@
+import { firstNotBefore } from '../ground/binary-search.ts';
 import { foldCase, MAX_NAME_LENGTH } from './names.ts';
 import {
-  firstNotBefore,
   keyAt,
   type NamedKeyOfRecord,
   namesOf,

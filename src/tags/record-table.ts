@@ -1,3 +1,4 @@
+import { firstNotBefore } from '../ground/binary-search.ts';
 import { corrupt } from '../ground/errors.ts';
 import { Pace } from '../ground/pace.ts';
 import type { DocumentRef, View } from '../store/store.ts';
@@ -95,18 +96,6 @@ const placeOf = (names: readonly string[], name: string): number =>
 function recordIn<R extends TableRecord>({ records }: Slice<R>, key: string): R | undefined {
   const record = records[firstNotBefore(records.length, (place) => (records[place]?.key ?? '') < key)];
   return record?.key === key ? record : undefined;
-}
-
-/** Binary search: returns the first of `count` sorted items for which `before` is false. */
-export function firstNotBefore(count: number, before: (place: number) => boolean): number {
-  let low = 0;
-  let high = count;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (before(middle)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** Substitutes for the documents of a table that was not written yet. */

@@ -1,6 +1,7 @@
+import { firstNotBefore } from '../ground/binary-search.ts';
 import { bindingsOf } from './bindings.ts';
 import type { WorkspaceRecord } from './organization.ts';
-import { firstNotBefore, keyAt, namesOf, type RecordTable, type Slice } from './record-table.ts';
+import { keyAt, namesOf, type RecordTable, type Slice } from './record-table.ts';
 
 /**
  * Maximum number of organizations per process with an index for searches by more than names.

@@ -1,3 +1,4 @@
+import { firstNotBefore } from '../../ground/binary-search.ts';
 import type { BlobIdentity } from '../root-key.ts';
 import type { ListOptions } from '../store.ts';
 
@@ -200,16 +201,8 @@ function distribute(pages: readonly PageEntry[], changes: IdChanges): Map<PageEn
 }
 
 /** Returns the position of the last page that starts at or before `id`. */
-function positionOf(pages: readonly PageEntry[], id: string): number {
-  let low = 0;
-  let high = pages.length;
-  while (high - low > 1) {
-    const middle = (low + high) >>> 1;
-    if ((pages[middle]?.from ?? '') <= id) low = middle;
-    else high = middle;
-  }
-  return low;
-}
+const positionOf = (pages: readonly PageEntry[], id: string): number =>
+  Math.max(0, firstNotBefore(pages.length, (place) => (pages[place]?.from ?? '') <= id) - 1);
 
 /** The new sorted ids, or undefined when nothing changes. */
 function merge(ids: readonly string[], { added, removed }: IdChanges): readonly string[] | undefined {
@@ -226,16 +219,8 @@ function merge(ids: readonly string[], { added, removed }: IdChanges): readonly 
 const isAmong = (ids: readonly string[], id: string): boolean => ids[placeOf(ids, id)] === id;
 
 /** Where an id is in a sorted list, or belongs. */
-function placeOf(ids: readonly string[], id: string): number {
-  let low = 0;
-  let high = ids.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((ids[middle] ?? '') < id) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+const placeOf = (ids: readonly string[], id: string): number =>
+  firstNotBefore(ids.length, (place) => (ids[place] ?? '') < id);
 
 /** Pieces that fit a page, with room to grow when there is more than one. */
 function cut(ids: readonly string[]): (readonly string[])[] {
