@@ -66,6 +66,7 @@ export function isSurely(path: string, there: boolean): boolean {
  *
  * Its source text runs in other threads as well, so it uses no names from outside.
  * @throws the error of the last attempt
+ * @see docs/decisions/0232
  */
 export function patiently<T>(work: () => T, platform: string = process.platform): T {
   for (const waitMs of platform === 'win32' ? [1, 2, 5, 10, 20, 50, 100, 200] : []) {
