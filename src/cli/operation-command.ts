@@ -1,6 +1,5 @@
-import { asCofferError, CofferError, exists, failedAfter, invalid } from '../ground/errors.ts';
+import { asCofferError, CofferError, exists, invalid } from '../ground/errors.ts';
 import {
-  changesSomething,
   type NewName,
   type Operation,
   type Outcome,
@@ -55,6 +54,7 @@ import type { Copier } from './processes/clipboard.ts';
 import { clipboardFor } from './processes/clipboard-for.ts';
 import type { Session } from './session.ts';
 import { foreseen } from './terminal/report.ts';
+import { formOf, insteadOf, isInVaultForm } from './vault-commands.ts';
 
 /** Returns the command of an operation, derived completely from its declaration. */
 export function commandOf(path: readonly string[], summary: string, operation: Operation): Command {
@@ -66,9 +66,9 @@ export function commandOf(path: readonly string[], summary: string, operation: O
     examples: spec.examples.length === 0 ? plainExamples(path, summary, operation) : spec.examples,
     async run(session, given) {
       const raw = rawValues(session, operation, spec, given);
-      const instead = operation.cli?.withoutParam;
-      if (instead !== undefined && raw[instead.param] === undefined) {
-        const other = await loadOperation([...path.slice(0, -1), instead.run].join(' '));
+      const instead = insteadOf(operation, raw, given);
+      if (instead !== undefined) {
+        const other = await loadOperation([...path.slice(0, -1), instead].join(' '));
         return new Execution(session, { path, operation: other, spec: specOf(other, method) }, given).run(
           raw,
         );
@@ -276,31 +276,23 @@ class Execution {
    * Prints the result.
    * @throws an error that says that the operation was done, or was reverted, if it cannot be printed
    */
-  async #print(result: unknown, shape?: OutputShape): Promise<void> {
-    const { cli = {}, capability } = this.#operation;
+  async #print(result: unknown, shape?: OutputShape, outcome?: Outcome<unknown>): Promise<void> {
+    const { cli = {} } = this.#operation;
     let why: unknown;
     try {
       if (this.#clipboard !== undefined && cli.result !== undefined)
         return await this.#clipboard.copy(resultBytes(result, cli.result));
-      const form = shape ?? { ...cli, empty: emptyListOf(this.#operation, this.#spec, this.#given) };
-      const isRead = await printResult(this.#session, result, form, this.#destination);
+      const form = await formOf(this.#session, this.#operation, outcome, this.#given);
+      const own = shape ?? { ...cli, empty: emptyListOf(this.#operation, this.#spec, this.#given) };
+      const shown = form ?? { session: this.#session, result, shape: own };
+      const isRead = await printResult(shown.session, shown.result, shown.shape ?? own, this.#destination);
       if (isRead || cli.undo === undefined) return;
     } catch (error) {
       why = foreseen(error);
-      if (!changesSomething(this.#operation, capability)) throw error;
-      if (cli.undo === undefined || asCofferError(error)?.kind === 'unconfirmed')
-        throw failedAfter(
-          'the operation succeeded',
-          why,
-          'do not run the command again: it has made its change; a command that only reads, such as read or list, shows the result',
-        );
     }
-    const unread =
-      this.#clipboard === undefined
-        ? 'standard output was closed before the result was written'
-        : `the result was not copied: ${asCofferError(why)?.message}`;
-    const { undone } = await import('./undone.ts');
-    throw await undone(this.#session, cli.undo(result), unread, why);
+    const { undelivered } = await import('./undone.ts');
+    const isCopied = this.#clipboard !== undefined;
+    throw await undelivered(this.#session, this.#operation, { result, why, isCopied });
   }
 
   /** Asks the user, if necessary, after checking what would be refused anyway. */
@@ -341,7 +333,7 @@ class Execution {
       // With JSON output, a document is printed even if it is empty.
       const nothing = this.#session.settings.format === 'json' ? {} : undefined;
       const result = resultOf(outcome) ?? nothing;
-      await this.#print(result);
+      await this.#print(result, undefined, outcome);
       if (this.#out !== undefined) sayWritten(this.#session, cli, this.#out, result);
       if (cli.paged && formatFor(this.#session, cli, this.#destination) === 'raw')
         warnOfMore(this.#session, this.#given, outcome.data);
@@ -387,7 +379,11 @@ class Execution {
 
   /** Whether the user asked for the result in a format or a file. */
   get #isResultWanted(): boolean {
-    return this.#option(OUT) !== undefined || this.#session.settings.format !== undefined;
+    return (
+      this.#option(OUT) !== undefined ||
+      this.#session.settings.format !== undefined ||
+      isInVaultForm(this.#operation, this.#given)
+    );
   }
 
   get #isPrinted(): boolean {

@@ -1,6 +1,43 @@
-import { type CofferError, unavailable, unconfirmed } from '../ground/errors.ts';
-import type { Undoing } from '../operations/declaration/operation.ts';
+import { asCofferError, type CofferError, failedAfter, unavailable, unconfirmed } from '../ground/errors.ts';
+import { changesSomething, type Operation } from '../operations/declaration/operation.ts';
+import type { Undoing } from '../operations/declaration/undoing.ts';
 import type { Session } from './session.ts';
+
+interface Undelivered {
+  readonly result: unknown;
+  /** Error of the output; undefined if its reader is gone. */
+  readonly why: unknown;
+  readonly isCopied: boolean;
+}
+
+/**
+ * Returns the error about a result that could not be given to the user. Undoes the operation if its result is a secret
+ * that cannot be retrieved again.
+ */
+export async function undelivered(
+  session: Session,
+  operation: Operation,
+  { result, why, isCopied }: Undelivered,
+): Promise<unknown> {
+  const { cli = {}, capability } = operation;
+  const known = asCofferError(why);
+  if (why !== undefined && !changesSomething(operation, capability)) return why;
+  if (why !== undefined && (cli.undo === undefined || known?.kind === 'unconfirmed'))
+    return failedAfter(
+      'the operation succeeded',
+      why,
+      'do not run the command again: it has made its change; a command that only reads, such as read or list, shows the result',
+    );
+  return undone(session, cli.undo?.(result), unreadText(why, isCopied), why);
+}
+
+/** Returns the message about a result that could not be printed or copied. */
+function unreadText(why: unknown, isCopied: boolean): string {
+  const known = asCofferError(why);
+  if (isCopied) return `the result was not copied: ${known?.message}`;
+  if (known?.kind === 'not-found') return known.message;
+  return 'standard output was closed before the result was written';
+}
 
 /**
  * Undoes an operation whose result could not be given to the user.
@@ -8,7 +45,7 @@ import type { Session } from './session.ts';
  * @param unread what happened to the result
  * @returns the error for the user, which says what was undone
  */
-export async function undone(
+async function undone(
   session: Session,
   undoing: Undoing | undefined,
   unread: string,

@@ -53,6 +53,67 @@ describe('a user of vault', () => {
     });
   });
 
+  it('gets the envelope of vault from token create, lookup and renew with -format=json', async () => {
+    const lease = { request_id: '', lease_id: '', lease_duration: 0, renewable: false, warnings: null };
+    const created = JSON.parse(await here.ok('token create -policy=default -ttl=1h -format=json'));
+    expect(created).toEqual({ ...lease, data: null, auth: expect.any(Object) });
+    expect(created.auth).toMatchObject({ client_token: expect.any(String), lease_duration: 3600 });
+    const { accessor } = created.auth;
+    const lookup = JSON.parse(await here.ok(`token lookup --format json ${accessor}`));
+    expect(lookup).toEqual({ ...lease, data: expect.objectContaining({ accessor }) });
+    const renewed = JSON.parse(await here.ok(`token renew -format=json ${accessor}`));
+    expect(renewed).toEqual({ ...lease, data: null, auth: expect.objectContaining({ accessor }) });
+    expect(Object.keys(JSON.parse(await here.ok('token create -o json')))).toContain('client_token');
+    expect(await here.ok(`token lookup -field=accessor ${accessor}`)).toBe(accessor);
+    expect(await here.ok('token create -field=token')).toMatch(/^cfr\.\S+$/);
+  });
+
+  it('gets the envelope of vault from login, and uses its own token with -self', async () => {
+    const running = await startServerProcess([binary, 'serve', '--listen', '127.0.0.1:0', '-q'], {
+      directory: here.directory,
+      environment: here.environment(),
+    });
+    try {
+      const token = await here.ok('token create -policy=default -field=token');
+      const there = here.with({
+        COFFER_ADDR: running.address,
+        COFFER_STORE: undefined,
+        COFFER_TOKEN: token,
+      });
+      const login = JSON.parse(await there.ok('login -method=token -no-store -format=json'));
+      const { data } = JSON.parse(await there.ok('token lookup -self -format=json'));
+      expect(data.id).toBe(token);
+      expect(login).toMatchObject({
+        data: null,
+        auth: { client_token: token, accessor: data.accessor, policies: data.policies },
+      });
+      expect(JSON.parse(await there.ok('token renew -self -format=json')).auth.client_token).toBe(token);
+      await there.ok('token revoke -self');
+      expect(await there.refused('token lookup -self', 4)).toContain('expired or revoked');
+    } finally {
+      await running.stop();
+    }
+  });
+
+  it('gets no token whose field it mistyped, and no token stays behind', async () => {
+    const before = await here.ok('token list');
+    expect(await here.refused('token create -field=nothing', 1)).toContain(
+      'the result has no field "nothing"; the token was revoked',
+    );
+    expect(await here.ok('token list')).toBe(before);
+  });
+
+  it.each([
+    ['token lookup -self', '(name a token: commands on a local store use none themselves)'],
+    ['token revoke -self abc', '--self cannot be used with ID'],
+    ['token lookup -accessor abc', '"coffer token lookup ID" takes an accessor as well'],
+    ['token revoke -mode=path auth/x', 'did you mean "coffer token revoke-prefix PREFIX"?'],
+    ['read -wrap-ttl=60s transit/keys/orders', 'the header "X-Vault-Wrap-TTL: 60s"'],
+    ['token create -wrap-ttl=60s', '"coffer unwrap" unwraps the response'],
+  ])('is told what to do instead: %s', async (line, said) => {
+    expect(await here.refused(line, 2)).toContain(said);
+  });
+
   it('gets from -format=json the members that a server leaves out, as vault prints them', async () => {
     const server = createServer((_, answer) => {
       answer.setHeader('content-type', 'application/json');

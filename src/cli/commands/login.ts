@@ -1,5 +1,4 @@
-import { asCofferError, CofferError, invalid, unavailable, unsupported } from '../../ground/errors.ts';
-import { isObject } from '../../ground/objects.ts';
+import { asCofferError, CofferError, invalid, unavailable } from '../../ground/errors.ts';
 import { trimSlashes } from '../../ground/trim.ts';
 import { LOGIN_PREFIX } from '../../mounts/paths.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
@@ -8,6 +7,7 @@ import { printResult } from '../files/output.ts';
 import { PAIR } from '../files/pairs.ts';
 import { type Given, textOption, variable } from '../given.ts';
 import { type KeptToken, TokenFile } from '../logins/kept-token.ts';
+import { broughtAlong, type LoggedIn, madeNow } from '../logins/logged-in.ts';
 import {
   againOf,
   askedIn,
@@ -19,6 +19,7 @@ import {
 } from '../logins/methods.ts';
 import { serverHint } from '../other-server.ts';
 import { argument, switching, taking, takingFile } from '../parse/everywhere.ts';
+import { FIELD, FORMAT, tokenFormatOption } from '../parse/vault-options.ts';
 import { maskingLines } from '../processes/masking.ts';
 import {
   authoritiesOf,
@@ -38,7 +39,6 @@ const AUDIENCE = 'audience';
 const CLIENT_CERT = 'client-cert';
 const CLIENT_KEY = 'client-key';
 const NO_STORE = 'no-store';
-const FIELD = 'field';
 
 /**
  * Returns the address of the server.
@@ -50,15 +50,6 @@ function requireServer(session: Session): string {
   throw invalid('no server address: you are using the local store, which needs no login', {
     hint: serverHint(session, 'to log in to a server, use --address or set COFFER_ADDR'),
   });
-}
-
-/** Result of a login. */
-interface LoggedIn {
-  readonly token: string;
-  readonly expiresMs: number | undefined;
-  readonly policies: readonly string[];
-  /** Response of the server. */
-  readonly told: Readonly<Record<string, unknown>>;
 }
 
 export const login: OwnCommand = {
@@ -88,6 +79,7 @@ export const login: OwnCommand = {
     ),
     switching(NO_STORE, 'Print the token instead of storing it.'),
     taking(FIELD, 'NAME', 'Print only this field of the login, e.g. token.'),
+    tokenFormatOption,
   ],
   details:
     'Stores the token in a file that only you can read, one per address. Later commands for that ' +
@@ -207,7 +199,7 @@ async function loggedIn(
       .at({ method: 'POST', path, parameters: request.parameters })
       .catch(turnedAway);
     for (const warning of outcome.warnings ?? []) session.warn(warning);
-    return madeNow(outcome.auth);
+    return madeNow(outcome);
   } finally {
     runner.close();
   }
@@ -233,51 +225,6 @@ function turnedAway(error: unknown): never {
   throw new CofferError('denied', known.message, { hint, cause: error });
 }
 
-function madeNow(auth: unknown): LoggedIn {
-  if (!isObject(auth))
-    throw unavailable('unexpected response: no token', { hint: 'check that the path is a login method' });
-  const { client_token: token, lease_duration: seconds, policies } = auth;
-  if (isObject(auth['mfa_requirement'])) {
-    throw unsupported('the server asks for a second factor', {
-      hint: "log in with the server's own command",
-    });
-  }
-  if (typeof token !== 'string' || token === '') throw unavailable('unexpected response: no token');
-  const lasts = typeof seconds === 'number' && seconds > 0;
-  return {
-    token: tokenIn(token) ?? '',
-    expiresMs: lasts ? Date.now() + seconds * 1000 : undefined,
-    policies: Array.isArray(policies) ? policies.map(String) : [],
-    told: auth,
-  };
-}
-
-/**
- * Looks up a token that the user brings.
- * @throws `denied` if the server does not know it
- */
-async function broughtAlong(runner: Runner, token: string): Promise<LoggedIn> {
-  if (token === '') throw invalid('the token is empty', { field: 'token' });
-  const { data } = await runner
-    .at({ method: 'GET', path: 'auth/token/lookup-self', parameters: {} })
-    .catch((error: unknown) => {
-      const known = asCofferError(error);
-      if (known?.kind !== 'denied') throw error;
-      throw new CofferError('denied', 'the server rejected the token: unknown or expired', {
-        hint: 'check that it has not expired and belongs to this server',
-        cause: error,
-      });
-    });
-  const details = isObject(data) ? data : {};
-  const { expire_time: ends, policies } = details;
-  return {
-    token,
-    expiresMs: typeof ends === 'string' ? Date.parse(ends) || undefined : undefined,
-    policies: Array.isArray(policies) ? policies.map(String) : [],
-    told: { client_token: token, ...details },
-  };
-}
-
 function keptFrom(
   { token, expiresMs }: LoggedIn,
   asked: TypedLogin,
@@ -297,7 +244,16 @@ function keptFrom(
  * Prints the result of a login.
  * @returns false if the reader of the output is gone
  */
-async function show(session: Session, { told }: LoggedIn, options: Given['options']): Promise<boolean> {
+async function show(
+  session: Session,
+  { told, outcome }: LoggedIn,
+  options: Given['options'],
+): Promise<boolean> {
+  if (options.has(FORMAT)) {
+    const { vaultForm } = await import('../files/vault-form.ts');
+    const form = vaultForm(session, outcome, options);
+    return printResult(form?.session ?? session, form?.result, form?.shape ?? {});
+  }
   const field = textOption(options, FIELD);
   const isAsked = field !== undefined || session.settings.format !== undefined || options.has(NO_STORE);
   if (!isAsked) return true;

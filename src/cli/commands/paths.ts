@@ -1,23 +1,20 @@
-import { asCofferError, CofferError, withOtherHint } from '../../ground/errors.ts';
+import { asCofferError, withOtherHint } from '../../ground/errors.ts';
 import { meantText } from '../../ground/nearness.ts';
 import { isObject } from '../../ground/objects.ts';
 import { trimSlashes } from '../../ground/trim.ts';
-import {
-  type Outcome,
-  type PathRequest,
-  type Runner,
-  resultOf,
-} from '../../operations/declaration/operation.ts';
+import { type PathRequest, type Runner, resultOf } from '../../operations/declaration/operation.ts';
 import { loadOperation } from '../../operations/runner.ts';
 import type { ArgumentSpec, Command } from '../command.ts';
 import { unlessUnseen } from '../doubts.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { outPlaceOf } from '../files/out-file.ts';
-import { type OutputShape, printResult } from '../files/output.ts';
+import { printResult } from '../files/output.ts';
 import { PAIR, parametersOf } from '../files/pairs.ts';
+import { asVault, fieldOf, memberShape } from '../files/vault-form.ts';
 import { type Given, textOption } from '../given.ts';
-import { argument, taking } from '../parse/everywhere.ts';
+import { argument } from '../parse/everywhere.ts';
 import { outOptions } from '../parse/operation-spec.ts';
+import { FIELD, FORMAT, fieldOption, formatOption, JSON_FORMAT } from '../parse/vault-options.ts';
 import type { Session } from '../session.ts';
 
 /*
@@ -31,18 +28,6 @@ const pairs = argument(
   PAIR,
   'Parameters of the request. KEY=@FILE reads the value from a file, KEY=- from standard input; @FILE or - alone reads all parameters from a JSON object.',
   { required: false, many: true },
-);
-
-const FIELD = 'field';
-const fieldOption = taking(FIELD, 'NAME', 'Print only this field of the result.');
-
-const FORMAT = 'format';
-const JSON_FORMAT = 'json';
-const formatOption = taking(
-  FORMAT,
-  'FORMAT',
-  'Like --output, but json prints what Vault does: the whole response, with the result in data; of a list only the names.',
-  { choices: [JSON_FORMAT, 'table', 'raw', 'wide'], excludes: ['output'] },
 );
 
 type Examples = Command['examples'];
@@ -116,7 +101,7 @@ async function run(session: Session, method: PathRequest['method'], given: Given
   const field = fieldOf(outcome, textOption(given.options, FIELD));
   const destination = { file, keepBase64: true };
   if (format === JSON_FORMAT && outcome.text === undefined) {
-    await printResult(printing, asVault(outcome, method, field), {}, destination);
+    await printResult(printing, asVault(outcome, method === 'LIST', field), {}, destination);
     if (outcome.created) await sayNewKey(session, path);
     return DONE;
   }
@@ -134,20 +119,6 @@ async function run(session: Session, method: PathRequest['method'], given: Given
   if (outcome.created) await sayNewKey(session, path);
   return DONE;
 }
-
-/** Fields of a token under the names that `vault write -field` has for them. */
-const TOKEN_FIELDS: ReadonlyMap<string, string> = new Map([
-  ['token', 'client_token'],
-  ['token_accessor', 'accessor'],
-  ['token_duration', 'lease_duration'],
-  ['token_renewable', 'renewable'],
-]);
-
-/** Returns the member of the result that a field names; those of an issued token have further names. */
-const fieldOf = ({ auth }: Outcome<unknown>, field: string | undefined): string | undefined =>
-  field === undefined || !isObject(auth) || Object.hasOwn(auth, field)
-    ? field
-    : (TOKEN_FIELDS.get(field) ?? field);
 
 /** Warns of parameters that will be ignored and are nearly those of the operation. */
 async function warnOfMisspelt(session: Session, request: PathRequest): Promise<void> {
@@ -237,40 +208,4 @@ async function foreseeDeletion(session: Session, runner: Runner, path: string): 
   const { cli } = await loadOperation('transit keys delete');
   const atMount: Runner = { ...runner, run: (operation, raw) => runner.run(operation, raw, mount) };
   await cli?.foresee?.({ name }, atMount);
-}
-
-/**
- * Returns what `vault -format=json` prints. A local store has no IDs of requests.
- * @returns undefined for a response without a body
- * @throws `not-found` if the result has no such field
- * @see docs/decisions/0322
- */
-function asVault(outcome: Outcome<unknown>, method: PathRequest['method'], field?: string): unknown {
-  const { data = null, warnings = null, auth, wrapInfo: wrap_info, envelope } = outcome;
-  const result = resultOf(outcome);
-  if (field !== undefined) {
-    memberShape(result, field);
-    return isObject(result) ? result[field] : undefined;
-  }
-  if (method === 'LIST') return isObject(data) ? data['keys'] : [];
-  if (result === undefined && wrap_info === undefined) return undefined;
-  // Not every server answers with all members.
-  const sent = Object.entries(envelope ?? {}).filter(([, value]) => value !== undefined);
-  const defaults = { request_id: '', lease_id: '', lease_duration: 0, renewable: false };
-  return { ...defaults, ...Object.fromEntries(sent), data, warnings, auth, wrap_info };
-}
-
-/**
- * Returns the output of one member of the result.
- * @throws `not-found` if the result has no such member
- */
-function memberShape(result: unknown, member: string): OutputShape {
-  if (isObject(result) && Object.hasOwn(result, member) && result[member] !== undefined) {
-    return { result: { member, as: Array.isArray(result[member]) ? 'lines' : 'text' } };
-  }
-  const hint = isObject(result) ? `it has ${Object.keys(result).sort().join(', ')}` : undefined;
-  throw new CofferError('not-found', `the result has no field ${JSON.stringify(member)}`, {
-    field: FIELD,
-    hint,
-  });
 }

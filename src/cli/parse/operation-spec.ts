@@ -8,6 +8,7 @@ import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts';
 import { type Given, textOption } from '../given.ts';
 import { inFlags } from '../terminal/hint-words.ts';
 import { argument, switching, taking, takingFile } from './everywhere.ts';
+import { fieldOption, SELF, tokenFormatOption } from './vault-options.ts';
 
 /** Command-line syntax of an operation, derived completely from its declaration. */
 export interface OperationSpec extends CommandSpec {
@@ -273,11 +274,18 @@ function shapeOptions(params: Params, shape: CommandShape, batch: string | undef
   if (shape.paged) {
     options.push({ flag: ALL, takes: 'nothing', help: 'List all pages.', excludes: ['page', 'page-size'] });
   }
+  if (shape.self !== undefined) options.push(selfOption(shape));
   if (shape.makes) options.push(ifMissing);
+  if (shape.isOfVault) options.push(fieldOption, tokenFormatOption);
   if (shape.copies) options.push(batch === undefined ? copyOption : copyOptionBeside(BATCH));
   options.push(outOption);
   return options;
 }
+
+const selfOption = ({ input }: CommandShape): OptionSpec => ({
+  ...switching(SELF, 'Use your own token instead of ID.'),
+  excludes: input === undefined ? undefined : [IN],
+});
 
 const batchOption = (besideInput: boolean): OptionSpec => ({
   flag: BATCH,

@@ -3,6 +3,7 @@ import { formatOf } from '../../secret-files/formats.ts';
 import { type Group, isGroup, nodeAt } from '../command.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import { IN } from './operation-spec.ts';
+import { FIELD } from './vault-options.ts';
 
 /** Verbs with the same meaning in other programs; each group here has at most one of each line. */
 const SAME_MEANING: readonly (readonly string[])[] = [
@@ -156,7 +157,10 @@ const OPTIONS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ...each(['no-tag', 'not-tag'], 'did you mean --without-tag?', 'workspaces list --'),
   ['transit keys read --all', 'did you mean -o wide?'],
   ['secrets decrypt --out', 'did you mean --stdout?'],
-  ['token create --field', 'use -o raw, which prints only the token'],
+  ['token lookup --accessor', 'leave it out: "coffer token lookup ID" takes an accessor as well'],
+  ['token renew --accessor', 'leave it out: "coffer token renew ID" takes an accessor as well'],
+  ['token revoke --accessor', 'leave it out: "coffer token revoke ID" takes an accessor as well'],
+  ['token revoke --mode', 'did you mean "coffer token revoke-prefix PREFIX"?'],
   ...each(['errors', 'failed'], 'did you mean "coffer audit show FILE --failed"?', 'audit --'),
 ]);
 
@@ -185,6 +189,10 @@ const FLAGS_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
 /** Options of other programs for the form of the output, with that here. */
 const OUTPUTS: Readonly<Record<string, string>> = { detailed: '-o wide', j: '-o json' };
 
+/** How a response is wrapped, which no command here does. */
+const WRAPPING =
+  'send the request with curl and the header "X-Vault-Wrap-TTL: 60s"; "coffer unwrap" unwraps the response';
+
 /**
  * Returns what to do instead of an option that the command does not have.
  * @param flags flags that the command has
@@ -196,6 +204,8 @@ export function insteadOfOption(
 ): string | undefined {
   const instead = OPTIONS_ELSEWHERE.get([...path, `--${flag}`].join(' '));
   if (instead !== undefined) return instead;
+  if (flag === 'wrap-ttl') return WRAPPING;
+  if (flag === FIELD && flags.includes('output')) return 'use -o json, and jq for one field';
   const output = Object.hasOwn(OUTPUTS, flag) ? OUTPUTS[flag] : undefined;
   if (output !== undefined && flags.includes('output')) return `did you mean ${output}?`;
   const meant = Object.hasOwn(FLAGS_ELSEWHERE, flag) ? FLAGS_ELSEWHERE[flag] : undefined;

@@ -4,7 +4,7 @@ import { revoking } from '../../access/tokens.ts';
 import { invalid } from '../../ground/errors.ts';
 import { type TokenAuth, tokenAuth } from '../auth/token-answers.ts';
 import { explainedPolicies } from '../auth/token-settings.ts';
-import { type Call, type Outcome, operation, type Undoing } from '../declaration/operation.ts';
+import { type Call, type Outcome, operation } from '../declaration/operation.ts';
 import {
   choice,
   duration,
@@ -15,6 +15,7 @@ import {
   texts,
   type ValuesOf,
 } from '../declaration/params.ts';
+import type { Undoing } from '../declaration/undoing.ts';
 import { roleName } from './token-role-name.ts';
 
 /** Settings of a new token, shared by the paths that issue tokens. */
@@ -151,6 +152,7 @@ export const create = operation({
   cli: {
     result: { member: 'client_token', as: 'text' },
     copies: true,
+    isOfVault: true,
     explained: explainedPolicies,
     undo: undoOf,
     done: (_values, data) => createdText(data as TokenAuth | undefined),
@@ -184,6 +186,7 @@ export const createByRole = operation({
   cli: {
     result: { member: 'client_token', as: 'text' },
     copies: true,
+    isOfVault: true,
     explained: explainedPolicies,
     undo: undoOf,
     done: (_values, data) => createdText(data as TokenAuth | undefined),

@@ -88,6 +88,8 @@ export const lookup = operation({
       ],
     ],
     withoutParam: { param: 'token', run: 'lookup-self' },
+    self: 'lookup-self',
+    isOfVault: true,
     details,
   },
   async run(call, values) {
@@ -102,7 +104,7 @@ export const lookupSelf = operation({
   route: ['GET /auth/token/lookup-self', 'POST /auth/token/lookup-self'],
   withoutSecret: true,
   params: {},
-  cli: { details },
+  cli: { details, isOfVault: true },
   async run(call) {
     const { record, id } = await findOwn(call);
     return { data: tokenDetails(record, id, call.core.clock.now()) };

@@ -59,6 +59,8 @@ export const renew = operation({
       ],
     ],
     withoutParam: { param: 'token', run: 'renew-self' },
+    self: 'renew-self',
+    isOfVault: true,
   },
   async run(call, values) {
     const target = await findToken(call, values.token, 'auth/token/renew-accessor');
@@ -70,6 +72,7 @@ export const renew = operation({
 export const renewSelf = operation({
   route: 'POST /auth/token/renew-self',
   params: { increment: incrementParam },
+  cli: { isOfVault: true },
   run: async (call, values) => renewToken(call, await findOwn(call), values.increment),
 });
 

@@ -26,7 +26,9 @@ export const revoke = operation({
         'Revoke the token with this accessor, see "coffer token list"',
       ],
       ['coffer token revoke --in token.txt --yes', 'Revoke a token read from a file'],
+      ['coffer token revoke --self', 'Revoke your own token'],
     ],
+    self: 'revoke-self',
     input: { param: 'token', as: 'text', what: 'the token or its accessor' },
     foresee: async ({ token }) => {
       if (token === undefined || token === '') throw missingId();
@@ -53,6 +55,7 @@ export const revokeSelf = operation({
   route: 'POST /auth/token/revoke-self',
   withoutSecret: true,
   params: {},
+  cli: { done: () => 'Revoked.' },
   async run(call) {
     const { accessor } = callingToken(call.caller);
     if (accessor === '') refuseBatch((await findOwn(call)).record.token, 'revoked');

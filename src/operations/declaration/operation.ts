@@ -15,6 +15,7 @@ import type { Dialect, Engine } from '../../transit/engine.ts';
 import type { Params, ValuesOf } from './params.ts';
 import { CAPABILITY_OF, type Method, methodOf } from './route.ts';
 import type { Details, EmptyList, Table } from './table.ts';
+import type { Undoing } from './undoing.ts';
 
 /** API, which determines paths, envelope and errors. */
 export type Api = 'vault' | 'json-api';
@@ -302,6 +303,10 @@ export interface CliShape<D> {
   undo?(data: D): Undoing | undefined;
   /** Other operation of the same branch to run if this parameter is absent. */
   readonly withoutParam?: { readonly param: string; readonly run: string };
+  /** Other operation of the same branch to run for `--self`: on the caller's own token. */
+  readonly self?: string;
+  /** Present if Vault has the same command, with its options `--format` and `--field`. @see docs/decisions/0322 */
+  readonly isOfVault?: true;
   /** Examples for `--help`, with a comment each. */
   readonly examples?: readonly (readonly [command: string, comment: string])[];
 }
@@ -364,16 +369,6 @@ export interface PathRequest {
   readonly path: string;
   /** Body of a write; query of any other request. */
   readonly parameters: Readonly<Record<string, unknown>>;
-}
-
-/** Operation that reverts another. */
-export interface Undoing {
-  readonly operation: string;
-  readonly raw: Readonly<Record<string, unknown>>;
-  /** Name of the reverted object: `the token`. */
-  readonly what: string;
-  /** Manual alternative if it fails. */
-  readonly hint: string;
 }
 
 /** Place where operations run for a command or a program: an open store, or a server. */

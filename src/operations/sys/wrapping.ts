@@ -69,6 +69,7 @@ export const unwrap = operation({
       what: 'the wrapping token',
       help: 'Wrapping token: holds one response of a server, and works only once.',
     },
+    isOfVault: true,
     examples: [['coffer unwrap --in wrapping-token.txt', 'Unwrap a response; this works only once']],
   },
   async run({ core, caller }, values) {

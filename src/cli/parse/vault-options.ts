@@ -1,0 +1,39 @@
+import type { OptionSpec } from '../command.ts';
+
+/**
+ * Options of commands that Vault has too, with its names and values.
+ * @see docs/decisions/0322
+ */
+
+export const FIELD = 'field';
+export const fieldOption: OptionSpec = {
+  flag: FIELD,
+  takes: 'value',
+  metavar: 'NAME',
+  help: 'Print only this field of the result.',
+};
+
+export const FORMAT = 'format';
+export const JSON_FORMAT = 'json';
+
+const formatWith = (help: string): OptionSpec => ({
+  flag: FORMAT,
+  takes: 'value',
+  metavar: 'FORMAT',
+  help,
+  choices: [JSON_FORMAT, 'table', 'raw', 'wide'],
+  excludes: ['output'],
+});
+
+/** Option of commands for any path, lists included. */
+export const formatOption = formatWith(
+  'Like --output, but json prints what Vault does: the whole response, with the result in data; of a list only the names.',
+);
+
+/** Option of commands whose result is in the members `auth` or `data`. */
+export const tokenFormatOption = formatWith(
+  'Like --output, but json prints what Vault does: the whole response, with the result in auth or data.',
+);
+
+/** Makes a command use the caller's own token. */
+export const SELF = 'self';

@@ -1,0 +1,9 @@
+/** Operation that reverts another. */
+export interface Undoing {
+  readonly operation: string;
+  readonly raw: Readonly<Record<string, unknown>>;
+  /** Name of the reverted object: `the token`. */
+  readonly what: string;
+  /** Manual alternative if it fails. */
+  readonly hint: string;
+}
