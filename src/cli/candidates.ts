@@ -211,17 +211,17 @@ export async function filledWithKeys(session: Session, runner: Runner, hint: str
 }
 
 /**
- * Returns the keys that values in files can be encrypted with, for a user at a terminal: an empty text if there are
- * none; undefined if the store cannot be opened without asking for anything.
+ * Returns the keys that are suited, by default those that values in files can be encrypted with, for a user at a
+ * terminal: an empty text if there are none; undefined if the store cannot be opened without asking for anything.
  */
-export async function keysText(session: Session): Promise<string | undefined> {
+export async function keysText(session: Session, isSuited = isForValues): Promise<string | undefined> {
   if (!session.streams.err.isTerminal) return undefined;
   const runner = await openAtHand(session).catch(() => undefined);
   try {
     if (runner === undefined) return undefined;
     const { names, total } = await new NameList(runner, await listedKind(RESOURCE_KINDS.key)).first();
     const examined = names.slice(0, MOST_EXAMINED);
-    const suited = await Promise.all(examined.map((name) => isForValues(runner, name)));
+    const suited = await Promise.all(examined.map((name) => isSuited(runner, name)));
     const shown = examined.filter((_, at) => suited[at]);
     return shownText(shown, { total: shown.length + total - examined.length, what: 'keys' }) ?? '';
   } catch {

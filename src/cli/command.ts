@@ -7,7 +7,15 @@ import type { Session } from './session.ts';
  * Source of completions for a value: names in the store, names that depend on the line or the directory, or names of
  * files and programs that the shell knows.
  */
-type CompletionSource = ResourceKind | 'value' | 'member' | 'key-version' | 'file' | 'directory' | 'program';
+type CompletionSource =
+  | ResourceKind
+  | 'signing-key'
+  | 'value'
+  | 'member'
+  | 'key-version'
+  | 'file'
+  | 'directory'
+  | 'program';
 
 /** Option of a command, as typed by the user. */
 export interface OptionSpec {

@@ -44,7 +44,7 @@ describe('what does not go together', () => {
       'sign report.txt - --key releases --manifest SUMS',
       '--manifest: standard input cannot be listed in a manifest: it has no name',
     ],
-    ['sign report.txt', 'missing required option --key (use --key NAME)'],
+    ['sign report.txt', 'missing required option --key (use "coffer sign report.txt --key NAME"; '],
     ['sign - report.txt - --key releases', 'FILE: standard input can only be used once'],
     [
       'verify - SUMS.sig --manifest --key releases',

@@ -103,8 +103,14 @@ const versionsOf: Lister = async (session, { command, arguments: words }) => {
   return isObject(keys) ? Object.keys(keys) : [];
 };
 
+const signingKeysHere: Lister = async (session) => {
+  const { signingKeys } = await import('../signatures/signing-keys.ts');
+  return signingKeys(await session.runner());
+};
+
 /** Lists by the kind of their names. */
 const LISTERS: Readonly<Record<string, Lister>> = {
+  'signing-key': signingKeysHere,
   value: valuesOf,
   member: membersHere,
   'key-version': versionsOf,

@@ -14,6 +14,7 @@ import type { Session } from '../session.ts';
 import { FORMATS, type SignatureFormat } from '../signatures/formats.ts';
 import { type Signer, signerOf } from '../signatures/named-keys.ts';
 import { namespaceIn, namespaceOption } from '../signatures/namespace.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 
 const FILES = 'FILE';
 const KEY = 'key';
@@ -28,7 +29,7 @@ const PUBLIC_MODE = 0o666;
 export const command: OwnCommand = {
   arguments: [argument(FILES, 'File to sign; "-" reads standard input.', { many: true, offers: 'file' })],
   options: [
-    taking(KEY, 'NAME', 'Key to sign with.', { offers: 'key' }),
+    taking(KEY, 'NAME', 'Key to sign with.', { offers: 'signing-key' }),
     taking(FORMAT, 'FORMAT', 'Signature format: ssh, for ssh-keygen and git to verify, or minisign.', {
       fallback: 'ssh',
       choices: Object.keys(FORMATS),
@@ -60,7 +61,7 @@ export const command: OwnCommand = {
     ['git archive HEAD | coffer sign - --key release > app.tar.sig', 'Sign standard input'],
   ],
   async run(session, given) {
-    const plan = planOf(given);
+    const plan = planOf(given, textOption(given.options, KEY) ?? (await refuseWithoutKey(session, given)));
     const hasher = new FileHasher(session, plan.files, FILES);
     try {
       const replace = await mayReplace(session, plan.results, given.options.has(FORCE));
@@ -97,10 +98,24 @@ interface SignedFile {
   readonly signature: string;
 }
 
+/**
+ * Refuses a command line without a key; on a terminal, names the keys that sign.
+ * @throws `invalid` always
+ */
+async function refuseWithoutKey(session: Session, { arguments: files }: Given): Promise<never> {
+  const { keysText } = await import('../candidates.ts');
+  const { isForSigning } = await import('../signatures/signing-keys.ts');
+  const names = await keysText(session, isForSigning);
+  const words = files.map((file) => shellWord(file)).join(' ');
+  const command = `"coffer sign ${words} --key NAME"`;
+  const creating = '"coffer transit keys create NAME --type ed25519" creates a key that signs';
+  throw invalid('missing required option --key', {
+    hint: names ? `${names}; use ${command}` : `use ${command}; ${creating}`,
+  });
+}
+
 /** Checks everything that needs no file content and no unlocked store. */
-function planOf({ arguments: files, options }: Given): SignPlan {
-  const key = textOption(options, KEY);
-  if (key === undefined) throw invalid('missing required option --key', { hint: 'use --key NAME' });
+function planOf({ arguments: files, options }: Given, key: string): SignPlan {
   const name = textOption(options, FORMAT) ?? 'ssh';
   const format = Object.hasOwn(FORMATS, name) ? FORMATS[name] : undefined;
   if (format === undefined)
