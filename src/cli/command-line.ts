@@ -121,6 +121,9 @@ async function explained(
   const { withNameFirst, withSpacesForCommas } = await import('./misplaced.ts');
   const spaced = withSpacesForCommas(plain, invocation);
   if (spaced !== undefined) return spaced;
+  const { withBinding } = await import('./bindings-meant.ts');
+  const bound = withBinding(plain, invocation);
+  if (bound !== undefined) return bound;
   const ordered = withNameFirst(plain, invocation);
   if (ordered !== undefined) return ordered;
   const { withNearName } = await import('./near-names.ts');

@@ -4,16 +4,12 @@ import { isMissing, type Operation } from '../operations/declaration/operation.t
 import { formatOf } from '../secret-files/formats.ts';
 import { KEY_NAME } from '../transit/key-document.ts';
 import { filledWithKeys, hintWithKeys } from './candidates.ts';
-import { beginningOf } from './files/beginning.ts';
+import { isCiphertext } from './files/ciphertext.ts';
 import type { Given } from './given.ts';
 import { BATCH, IN, type OperationSpec } from './parse/operation-spec.ts';
 import type { Session } from './session.ts';
 import { shellWord } from './terminal/shell-word.ts';
 import { withPermission } from './with-permission.ts';
-
-/** Maximum length of the beginning of a file by which a ciphertext is recognized, in bytes. */
-const BEGINNING = 64;
-const CIPHERTEXT = /^[a-z]+:v\d+:/;
 
 /** Operation that a command runs, with the words of the command. */
 export interface CalledOperation {
@@ -66,6 +62,3 @@ function hintFor(path: readonly string[], [name = '', ...others]: readonly strin
     formatOf(name) === undefined ? '' : `, or "coffer secrets encrypt ${file}" for its values alone`;
   return `run "coffer transit envelope encrypt KEY ${file}"${values}`;
 }
-
-const isCiphertext = (path: string): boolean =>
-  CIPHERTEXT.test(beginningOf(path, BEGINNING)?.toString('latin1') ?? '');

@@ -37,6 +37,19 @@ type VersionLimits = Pick<
   'name' | 'minAvailableVersion' | 'minEncryptionVersion' | 'minDecryptionVersion'
 >;
 
+/** Returns the hint with all that comes before versions are deleted. */
+function bothFirst(
+  { name, minEncryptionVersion, minDecryptionVersion }: VersionLimits,
+  oldest: number,
+): string {
+  const least = Math.max(oldest, 1);
+  const settings = [
+    minDecryptionVersion < least ? ` --min-decryption-version ${least}` : '',
+    minEncryptionVersion < least ? ` --min-encryption-version ${least}` : '',
+  ];
+  return `run "coffer transit keys config ${name}${settings.join('')}" first`;
+}
+
 /**
  * Checks the rules in Vault's order, with its messages (including their spelling).
  * @throws `invalid` if versions below `oldest` cannot be deleted
@@ -52,25 +65,25 @@ export function requireTrimmable(key: VersionLimits, oldest: number): void {
   if (minEncryptionVersion === 0) {
     throw refusal(
       ownWords('minimum available version cannot be set when minimum encryption version is not set'),
-      `run "coffer transit keys config ${key.name} --min-encryption-version N" first`,
+      bothFirst(key, oldest),
     );
   }
   if (minDecryptionVersion === 0) {
     throw refusal(
       ownWords('minimum available version cannot be set when minimum decryption version is not set'),
-      `run "coffer transit keys config ${key.name} --min-decryption-version N" first`,
+      bothFirst(key, oldest),
     );
   }
   if (oldest > minEncryptionVersion) {
     throw refusal(
       ownWords('minimum available version cannot be greater than minmum encryption version'),
-      `min_encryption_version of this key is ${minEncryptionVersion}; to raise it, run "coffer transit keys config ${key.name} --min-encryption-version ${oldest}" first`,
+      `min_encryption_version of this key is ${minEncryptionVersion}; to raise it, ${bothFirst(key, oldest)}`,
     );
   }
   if (oldest > minDecryptionVersion) {
     throw refusal(
       ownWords('minimum available version cannot be greater than minimum decryption version'),
-      `min_decryption_version of this key is ${minDecryptionVersion}; to raise it, run "coffer transit keys config ${key.name} --min-decryption-version ${oldest}" first`,
+      `min_decryption_version of this key is ${minDecryptionVersion}; to raise it, ${bothFirst(key, oldest)}`,
     );
   }
   if (oldest < 0)

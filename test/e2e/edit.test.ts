@@ -236,7 +236,7 @@ describe('a coffer edit that fails', () => {
     expect(leftIn(here)).toEqual([]);
   });
 
-  it('because it was killed leaves what the next one clears away, but for a text that was typed', async () => {
+  it('because it was killed leaves a directory that the next one removes, and keeps a text that was typed', async () => {
     const here = await place();
     await writeSecret(here, 'app.env', ENV);
     await killed(here, `touch '${here.file('ready')}'; sleep 60`);

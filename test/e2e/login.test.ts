@@ -112,7 +112,9 @@ describe('coffer login', () => {
     await user.ok(`${line} secret_id=@secret`);
     expect(await user.json('token lookup')).toMatchObject({ meta: { role_name: 'deploy' } });
     chmodSync(user.file('secret'), 0o644);
-    expect(await user.refused(`${line} secret_id=@secret`, 1)).toContain('can be read by others');
+    const refused = await user.refused(`${line} secret_id=@secret`, 1);
+    expect(refused).toContain('can be read by others');
+    expect(refused).toContain('if its mode cannot be changed, pipe it in: secret_id=- < secret)');
     expect(await user.refused('login userpass username=ada', 2)).toContain('cannot prompt for the password');
     expect(await user.refused('login userpass password=-', 2)).toContain('missing username');
   });

@@ -230,6 +230,62 @@ describe('a name', () => {
   });
 });
 
+describe('a tag with a value', () => {
+  it.each([
+    ['workspaces tag billing team=x', 2],
+    ['tags attach team=x --workspace billing', 3],
+    ['tags create team=x', 2],
+  ])('is set with workspaces bind: %s', async (line, exitCode) => {
+    await here.run('orgs create pairs');
+    await here.run('workspaces create billing --org pairs');
+    const place = line.includes('billing') ? 'billing' : 'WS';
+    expect(await here.refused(`${line} --org pairs`, exitCode)).toContain(
+      `(tags with a value are set on a workspace with "coffer workspaces bind ${place} team=x --org pairs")`,
+    );
+  });
+});
+
+describe('a ciphertext', () => {
+  it('is no encrypted file, and names the command that decrypts it', async () => {
+    const text = await here.ok('transit encrypt orders hello');
+    writeFileSync(bare.file('c.txt'), `${text}\n`);
+    const decrypt = 'coffer transit decrypt';
+    expect(await here.refused(`transit envelope decrypt ${text}`, 2)).toContain(`"${decrypt} KEY ${text}"`);
+    expect(await here.refused(`transit envelope decrypt orders ${text}`, 2)).toContain(
+      `"${decrypt} orders ${text}"`,
+    );
+    expect(await here.refused('transit envelope decrypt --in c.txt', 1)).toContain(
+      `(it is a ciphertext: run "${decrypt} KEY --in c.txt")`,
+    );
+  });
+});
+
+describe('versions that are deleted', () => {
+  it('need one change of the settings, which the first refusal names', async () => {
+    await here.ok('transit keys create trimmed');
+    await here.ok('transit keys rotate trimmed');
+    const set = 'transit keys config trimmed --min-decryption-version 2 --min-encryption-version 2';
+    const trim = 'transit keys trim trimmed --min-available-version 2 --yes';
+    expect(await here.refused(trim, 2)).toContain(`(run "coffer ${set}" first)`);
+    await here.ok(set);
+    await here.ok(trim);
+  });
+});
+
+describe('a list in a table', () => {
+  it('has the same columns in a pipe as on a terminal', async () => {
+    expect(await here.ok('transit keys list -o table')).toMatch(/^Name +Type +Latest version +Created/);
+    expect(await here.ok('transit keys list')).not.toContain('Type');
+  });
+});
+
+describe('help of environment variables', () => {
+  it('is wrapped in a pipe as on a terminal of 80 columns', async () => {
+    for (const line of (await here.ok('help environment')).split('\n'))
+      expect(line.length).toBeLessThanOrEqual(80);
+  });
+});
+
 describe('a file', () => {
   it('of a public key is no private key', async () => {
     writeFileSync(bare.file('id.pub'), 'ssh-ed25519 AAAA\n', { mode: 0o644 });
@@ -241,6 +297,7 @@ describe('a file', () => {
 
   it.each([
     ['edit folder', 'cannot read folder: is a directory', 2],
+    ['secrets encrypt folder', '(name the files in it; "coffer secrets check" lists those', 2],
     ['transit envelope encrypt orders --in folder', '--in: no files in folder', 2],
     ['store backup folder', 'folder is a directory (use the name of a file in it)', 6],
   ])('is no directory: %s', async (line, said, exitCode) => {

@@ -116,8 +116,8 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
 
 /**
  * Formats a topic.
- * @param columns width of lines of text
- * @param most width above which a list in two columns becomes one with the meaning below the term; unlimited in a pipe
+ * @param columns width of lines, above which a list in two columns becomes one with the meaning below the term
+ * @param most the same for the exit codes, which scripts search by line: unlimited in a pipe
  */
 type TopicPrinter = (columns: number, most?: number) => string;
 
@@ -168,10 +168,10 @@ function optionsTopic(columns: number): string {
   return ['Options of every command, before or after its name:', ...listed(terms, width), ''].join('\n');
 }
 
-function environmentTopic(_columns: number, most = Number.POSITIVE_INFINITY): string {
+function environmentTopic(columns: number): string {
   const groups = variableGroups().flatMap(({ title, variables }) => [
-    most < title.length ? wrapped(title, most, 0) : title,
-    ...aligned(variables, most),
+    wrapped(title, columns, 0),
+    ...aligned(variables, columns),
     '',
   ]);
   return [...groups, EMPTY_VARIABLES, ''].join('\n');

@@ -90,7 +90,7 @@ export const command: OwnCommand = {
   details:
     'The allowed-signers format has one line per key version, with the time from which it is valid. ' +
     'Use the file with "coffer verify", "ssh-keygen -Y verify" or git to verify signatures of any ' +
-    'version.',
+    'version; ssh-keygen does not take PEM, the default.',
   examples: [
     ['coffer transit keys public release --format ssh', 'Print a line for authorized_keys or git'],
     [

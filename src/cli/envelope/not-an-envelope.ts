@@ -4,6 +4,7 @@ import { asCofferError, CofferError } from '../../ground/errors.ts';
 import { MAX_FILE_BYTES } from '../../secret-files/formats.ts';
 import { valuesIn } from '../../secret-files/value.ts';
 import { NOT_AN_ENVELOPE } from '../../transit/envelope/refusals.ts';
+import { isCiphertext } from '../files/ciphertext.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { IN } from '../parse/operation-spec.ts';
 import { shellWord } from '../terminal/shell-word.ts';
@@ -18,9 +19,11 @@ export function aboutFile(error: unknown, path: string | undefined, isNamed = fa
   const known = asCofferError(error);
   if (known?.message !== NOT_AN_ENVELOPE || path === undefined) return error;
   return new CofferError(known.kind, isNamed ? known.message : `${path} is not a Coffer envelope`, {
-    hint: hasValues(path)
-      ? `its values are encrypted one by one: run "coffer secrets decrypt ${shellWord(path)}"`
-      : known.hint,
+    hint: isCiphertext(path)
+      ? `it is a ciphertext: run "coffer transit decrypt KEY --in ${shellWord(path)}"`
+      : hasValues(path)
+        ? `its values are encrypted one by one: run "coffer secrets decrypt ${shellWord(path)}"`
+        : known.hint,
     cause: error,
   });
 }

@@ -5,7 +5,9 @@ import { asCofferError, CofferError, invalid } from '../../ground/errors.ts';
 import { context } from '../../operations/transit/parameters.ts';
 import type { ByteRange } from '../../transit/envelope/decrypt.ts';
 import type { ArgumentSpec, OptionSpec } from '../command.ts';
+
 import { type Given, numberOption, textOption, textsOption } from '../given.ts';
+import { CIPHERTEXT } from '../parse/ciphertext.ts';
 import { taking } from '../parse/everywhere.ts';
 import { forceOption, IN, optionsOf } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
@@ -49,6 +51,12 @@ export const expectedKey: ArgumentSpec = {
  */
 export function namedKey({ arguments: [name], options }: Given): string | undefined {
   if (name === undefined) return undefined;
+  if (CIPHERTEXT.test(name)) {
+    throw invalid('a ciphertext is not a file', {
+      field: 'NAME',
+      hint: `run "coffer transit decrypt KEY ${shellWord(name)}"`,
+    });
+  }
   const isFile = name.includes('/') || (name.endsWith('.coffer') && !options.has(IN) && existsSync(name));
   if (!isFile) return name;
   throw invalid(`invalid key name ${name}`, { field: 'NAME', hint: 'name files with --in' });

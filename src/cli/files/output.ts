@@ -125,8 +125,10 @@ async function rendered(
   if (format === 'json') return jsonText(data, terminal);
   if (isTable(format)) {
     const wide = format === 'wide';
+    // Of a list, a table has the same columns in a pipe.
+    const isAskedList = shape.result?.as === 'lines' && shape.table === undefined;
     const tables =
-      (terminal || wide) && shape.forTerminal !== undefined
+      (terminal || wide || isAskedList) && shape.forTerminal !== undefined
         ? await shape.forTerminal(data, {
             runner: await withPermission(session, await session.runner()),
             wide,

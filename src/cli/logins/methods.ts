@@ -1,9 +1,10 @@
-import { invalid } from '../../ground/errors.ts';
+import { asCofferError, invalid, withOtherHint } from '../../ground/errors.ts';
 import type { LoginForm } from '../../mounts/mount-type.ts';
 import { MOUNT_TYPES } from '../../operations/mount-types.ts';
 import { isElsewhere, PAIR, pairOf, textOf } from '../files/pairs.ts';
 import { secretText } from '../secrets/secret-sources.ts';
 import type { Session } from '../session.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 import { type JobTokenRequest, jobToken } from './job-token.ts';
 
 type TypedForm = Omit<LoginForm, 'summary'>;
@@ -151,7 +152,25 @@ function secretIn(
   { name, isExposed }: NonNullable<LoginForm['secret']>,
 ): string {
   const isPrivate = value.startsWith('@') && isExposed !== true;
-  return isPrivate ? secretText(value.slice(1), name) : textOf(session, value);
+  return isPrivate ? privateText(value.slice(1), name) : textOf(session, value);
+}
+
+/** Message about a file that other users can read or write. */
+const OPEN_TO_OTHERS = /can be (?:read|written) by others$/;
+
+/**
+ * Reads a secret from a file that only the user can read.
+ * @throws `unavailable` for any other file; the hint also has the form for one whose mode cannot be changed
+ */
+function privateText(path: string, name: string): string {
+  try {
+    return secretText(path, name);
+  } catch (error) {
+    const known = asCofferError(error);
+    if (known === undefined || !OPEN_TO_OTHERS.test(known.message)) throw error;
+    const standardInput = `if its mode cannot be changed, pipe it in: ${name}=- < ${shellWord(path)}`;
+    throw withOtherHint(known, `${known.hint}; ${standardInput}`);
+  }
 }
 
 async function missingSecret(

@@ -2,7 +2,9 @@ import { isRegularFile } from '../../ground/directories.ts';
 import { CofferError, invalid } from '../../ground/errors.ts';
 import type { Command, CommandSpec, Invocation, OptionSpec } from '../command.ts';
 import { shellWord } from '../terminal/shell-word.ts';
+import { CIPHERTEXT } from './ciphertext.ts';
 import { IN } from './operation-spec.ts';
+import { SELF } from './vault-options.ts';
 
 /** Width of the widest example that a narrow terminal, of 60 columns, shows in one line, with quotation marks. */
 const MOST_WIDE = 57;
@@ -51,6 +53,8 @@ const MISSING = /^missing /;
 export function asMissingArgument(error: CofferError, { path, command, given }: Invocation): CofferError {
   const { kind, field, message } = error;
   if (kind !== 'invalid' || field === undefined || !MISSING.test(message)) return error;
+  // The user has left the argument out on purpose.
+  if (given.options.has(SELF)) return error;
   const label = command.labelOf?.(field);
   const at = command.arguments.findIndex(({ metavar }) => metavar === label);
   const argument = command.arguments[at];
@@ -105,7 +109,10 @@ export function tooManyWords(message: string, { argv, path, command, words, help
 function wordsOfEnvelope(path: readonly string[], words: readonly string[]): string | undefined {
   if (path.slice(0, -1).join(' ') !== ENVELOPE) return undefined;
   const call = ['coffer', ...path].join(' ');
-  const [, ...files] = words;
+  const [key = '', ...files] = words;
+  const [text = ''] = files;
+  if (words.length === 2 && CIPHERTEXT.test(text) && path.at(-1) === 'decrypt')
+    return `a ciphertext is not a file: run "coffer transit decrypt ${shellWord(key)} ${shellWord(text)}"`;
   if (words.every(isRegularFile)) return `run "${call} --in ${words.map(shellWord).join(' ')}"`;
   if (!files.every(isRegularFile)) return undefined;
   const named = files.length === 1 ? 'the file names it' : 'the files name it';

@@ -49,6 +49,11 @@ export async function openSecretFile(path: string, format?: FileFormatName): Pro
       field: FILE,
       hint: 'name a file; "coffer secrets decrypt - --format dotenv" reads standard input',
     });
+  if (stats?.isDirectory() === true)
+    throw invalid(`cannot read ${path}: is a directory`, {
+      field: FILE,
+      hint: 'name the files in it; "coffer secrets check" lists those that a rule names and that are not encrypted',
+    });
   const bytes = readFileWhole(path, FILE, MAX_FILE_BYTES);
   const parsed = await parsedFile(path, bytes, format).catch((error: unknown) => {
     throw withConflictHint(error, path);

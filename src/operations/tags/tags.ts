@@ -97,6 +97,10 @@ export const list = documentOperation({
       ['coffer tags list prod --all --org acme', 'List tags with "prod" in the name'],
       ['coffer tags list --not-on billing --org acme', 'List tags that the workspace does not have yet'],
       ['coffer tags list --unused --org acme', 'List tags that "coffer tags prune --unused" would delete'],
+      [
+        "coffer tags list --all --org acme -o json | jq -r '.data[].attributes.name'",
+        'Print the names from JSON',
+      ],
     ],
   },
   async run(call, values) {

@@ -3,8 +3,8 @@ import { looksDamaged, parseValue } from '../../../src/secret-files/value.ts';
 import { DirectoryHere } from '../directory-here.ts';
 
 const SHARE =
-  '(a new store or key cannot decrypt it; if it is your store, use --store or set COFFER_STORE, or run "coffer store ' +
-  'restore FILE" with its backup; if not, its author can share it with a keyring: "coffer help sharing")';
+  '(a new store or key cannot decrypt it; if you encrypted it, name your store with --store or COFFER_STORE, or ' +
+  'restore its backup with "coffer store restore FILE"; if not, ask the author for access: "coffer help sharing")';
 
 /** A file as it comes from somebody else, and a place of one's own. */
 async function clone(): Promise<DirectoryHere> {
@@ -68,7 +68,7 @@ describe('values that somebody else has encrypted', () => {
     expect(said.match(/cannot decrypt/g)).toHaveLength(2);
     expect(said).not.toContain('none of the');
     expect(said).toContain(
-      'of another store; if it is your store, use --store or set COFFER_STORE, or run "coffer store restore FILE" with its backup; if not, its author can share it with a keyring: "coffer help sharing")',
+      'of another store; if you encrypted it, name your store with --store or COFFER_STORE, or restore its backup with "coffer store restore FILE"; if not, ask the author for access: "coffer help sharing")',
     );
   });
 });

@@ -1,0 +1,2 @@
+/** Beginning of what `transit encrypt` prints. */
+export const CIPHERTEXT = /^[a-z]+:v\d+:/;
