@@ -137,6 +137,15 @@ describe('a command at a terminal', () => {
     );
   });
 
+  it('names the keys that sign if none is given to sign with', async () => {
+    await here.ok('transit keys create release --type ed25519');
+    expect((await typed('sign a.tgz')).stderr).toContain(
+      '(keys: release; use "coffer sign a.tgz --key NAME")',
+    );
+    await here.ok('transit keys config release --deletion-allowed');
+    await here.ok('transit keys delete release --yes');
+  });
+
   it('names the keys that there are if none is given for a file, and says that nothing is left to encrypt', async () => {
     const file = here.file('a.env');
     writeFileSync(file, 'A=1\nB=2\n');

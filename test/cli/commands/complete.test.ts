@@ -39,6 +39,18 @@ describe('completion of names that depend on the line', () => {
     return result.out.split('\n').filter(Boolean);
   };
 
+  it('has the keys that sign, and no others, after sign --key', async () => {
+    const here = DirectoryHere.make();
+    await here.run(['init']);
+    for (const [name, type] of [
+      ['orders', 'aes256-gcm96'],
+      ['release', 'ed25519'],
+      ['web', 'rsa-2048'],
+    ] as const)
+      await here.run(['transit', 'keys', 'create', name, '--type', type]);
+    expect(await offeredAt(here, 'signing-key', 'sign app.tgz --key')).toEqual(['release', 'web']);
+  });
+
   it('has the names of the values of the file, without a key, and never a value', async () => {
     const here = DirectoryHere.make({ COFFER_MASTER_KEY: undefined });
     here.write('app.env', 'DB=s3cret\nMAIL=coffer:app:v1:aaaa\n');
