@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import type { ClientConfig, Client as LibraryClient } from 'pg';
 import { elapsedMs } from '../../../ground/clock.ts';
+import { inTime } from '../../../ground/pause.ts';
 import type { Host, PostgresAddress } from './address.ts';
 import { passwordFor, tlsOptions } from './authentication.ts';
 import { isRefusedTls, PoolerError, ReplicaError, SilenceError } from './database-errors.ts';
@@ -195,36 +196,29 @@ export function end(client: PostgresClient): void {
  * @param discard cleans up an attempt that succeeds after another one
  * @throws the most informative of the errors if all fail
  */
-export function firstOf<T>(
+export async function firstOf<T>(
   attempts: readonly (() => Promise<T>)[],
   headStartMs: number,
   isTelling: (error: unknown) => boolean,
   discard: (late: T) => void,
 ): Promise<T> {
-  const { promise, resolve, reject } = Promise.withResolvers<T>();
-  const errors: unknown[] = [];
-  let begun = 0;
-  let isOver = false;
-  const begin = (): void => {
-    const attempt = isOver ? undefined : attempts[begun];
-    if (attempt === undefined) return;
-    begun++;
-    const next = setTimeout(begin, headStartMs);
-    attempt()
-      .then((result) => {
-        if (isOver) return discard(result);
-        isOver = true;
-        resolve(result);
-      })
-      .catch((error: unknown) => {
-        errors.push(error);
-        if (errors.length === attempts.length) reject(errors.find(isTelling) ?? error);
-        else if (begun === errors.length) begin();
-      })
-      .finally(() => clearTimeout(next));
-  };
-  begin();
-  return promise;
+  const begun: Promise<T>[] = [];
+  for (const attempt of attempts) {
+    begun.push(attempt());
+    const hasSucceeded = Promise.any(begun).then(
+      () => true,
+      () => false,
+    );
+    if (await inTime(hasSucceeded, headStartMs, () => false)) break;
+  }
+  try {
+    const first = await Promise.any(begun);
+    for (const one of begun) one.then((late) => late !== first && discard(late)).catch(() => undefined);
+    return first;
+  } catch (error) {
+    const errors: readonly unknown[] = (error as AggregateError).errors;
+    throw errors.find(isTelling) ?? errors.at(-1);
+  }
 }
 
 /**
