@@ -9,7 +9,7 @@ import { COLLECTIONS, headOf } from '../sealed/collection-index.ts';
 import type { Credential } from '../slots/credential.ts';
 import type { Keyring } from '../slots/keyring.ts';
 import { readSlotFiles, sealSlotList } from '../slots/slot-list.ts';
-import { unlock, unlockGeneration } from '../slots/unlock.ts';
+import { unlock } from '../slots/unlock.ts';
 import { type Examination, type ExamineOptions, examine } from './doctor.ts';
 import { IndexCheck, type NewIndex } from './index-check.ts';
 import { checkSlots } from './slot-check.ts';
@@ -93,7 +93,7 @@ async function unlockIfPossible(
 ): Promise<Keyring | undefined> {
   try {
     const { id } = await readHeader(backend);
-    return await unlockGeneration(backend, id, credentials, generation);
+    return await unlock(backend, id, credentials, generation);
   } catch (error) {
     if (asCofferError(error) === undefined) throw error;
     return undefined;
@@ -125,7 +125,7 @@ async function wholeGeneration(
   const refusals: unknown[] = [];
   for (const generation of generations) {
     try {
-      const keyring = await unlockGeneration(backend, id, credentials, generation);
+      const keyring = await unlock(backend, id, credentials, generation);
       const root = await keyring.root(backend, generation);
       const { slots, index } = await checkGeneration(backend, root, keyring);
       if (slots.findings.length + index.findings.length === 0) return { generation, keyring };

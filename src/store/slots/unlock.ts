@@ -63,6 +63,7 @@ const MOST_WORK = workForSlots(MAX_SLOTS);
 
 /**
  * Opens the first slot that a credential fits.
+ * @param which generation that may not be the current one; default: the current one
  * @throws `sealed` if there is nothing to try; `denied` if nothing fits; `corrupt` if nothing fits but a damaged slot
  * might have
  */
@@ -70,37 +71,12 @@ export async function unlock(
   backend: Backend,
   storeId: string,
   credentials: readonly Credential[],
+  which?: number,
 ): Promise<Keyring> {
-  return openFirst(await presentSlots(backend), backend, storeId, credentials);
-}
-
-/**
- * Like `unlock`, for a generation that may not be the current one.
- * @throws as `unlock`
- */
-export async function unlockGeneration(
-  backend: Backend,
-  storeId: string,
-  credentials: readonly Credential[],
-  generation: number,
-): Promise<Keyring> {
-  const read = await readFirstSlotFiles(backend, generation);
-  return openFirst({ generation, ...read }, backend, storeId, credentials);
-}
-
-interface Slots {
-  readonly generation: number;
-  readonly files: readonly SlotFile[];
-  /** Number of further slot files that were not read. */
-  readonly unread: number;
-}
-
-async function openFirst(
-  { generation, files, unread }: Slots,
-  backend: Backend,
-  storeId: string,
-  credentials: readonly Credential[],
-): Promise<Keyring> {
+  const { generation, files, unread } =
+    which === undefined
+      ? await presentSlots(backend)
+      : { generation: which, ...(await readFirstSlotFiles(backend, which)) };
   if (files.length === 0)
     throw corrupt(placed`${backend.place} has no key slots left and cannot be unlocked`, {
       hint: RESTORE,
@@ -148,7 +124,7 @@ async function openWith(
 }
 
 /** Reads the slot files of one generation, even if another process replaces the root key meanwhile. */
-async function presentSlots(backend: Backend): Promise<Slots> {
+async function presentSlots(backend: Backend) {
   for (;;) {
     const { generation } = await backend.state();
     const read = await readFirstSlotFiles(backend, generation).catch((error: unknown) => ({ error }));

@@ -1,25 +1,19 @@
 import { asCofferError, type CofferError, corrupt, placed } from '../../../../ground/errors.ts';
-import { parseChecked } from '../../../checked-json.ts';
 import { missing, REPAIR } from '../../../refusals.ts';
 import { readWhole } from '../durable-files.ts';
-import { WITH_LOG, WITHOUT_LOG } from '../header-format.ts';
-import type { Layout } from '../layout.ts';
+import { formatOf, WITH_LOG, WITHOUT_LOG } from '../header-format.ts';
 import { listLog } from '../log/log.ts';
 import { LogFile } from '../log/log-file.ts';
 import type { StateName } from '../state-directory.ts';
 import type { StoreDirectory } from '../store-directory.ts';
 
-interface Place {
-  readonly layout: Layout;
-}
-
 /** Whether a store has no log yet. */
-export const isOfFormat1 = (place: Place): boolean => formatOf(place) === WITHOUT_LOG;
+export const isOfFormat1 = (store: StoreDirectory): boolean => formatIn(store) === WITHOUT_LOG;
 
-/** Returns the format that the header names; undefined for a missing or damaged one. */
-function formatOf({ layout }: Place): unknown {
+/** Returns the format that the header names; none for a missing or damaged one. */
+function formatIn({ layout }: StoreDirectory): number | undefined {
   const header = readWhole(layout.header);
-  return header && parseChecked(header)?.['format'];
+  return header && formatOf(header);
 }
 
 /**
@@ -31,7 +25,7 @@ function formatOf({ layout }: Place): unknown {
 export function hiddenLog(directory: StoreDirectory, name: StateName): CofferError | undefined {
   if (name.kind === 'log') return undefined;
   const { layout } = directory;
-  const format = formatOf(directory);
+  const format = formatIn(directory);
   if (format === WITHOUT_LOG) return undefined;
   const numbers = listLog(layout);
   if (numbers.length === 0 && format === WITH_LOG) return missing({ file: layout.log }, REPAIR);

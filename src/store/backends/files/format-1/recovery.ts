@@ -25,9 +25,13 @@ export async function recoverOld(store: StoreDirectory, from: Version): Promise<
   await syncChanged(state.path);
   await syncChanged(layout.directory);
   const journal = readJournal(store, from);
-  if (journal !== undefined) await apply(store, journal);
+  const pace = new Pace();
+  for (const entry of journal?.entries ?? []) {
+    applyEntry(store, from, entry);
+    await pace.step();
+  }
   // Without a journal, at most one file had been moved into place.
-  const changed = journal === undefined ? areas : areasOf(journal.entries);
+  const changed = journal === undefined ? areas : new Set(journal.entries.map(({ ref }) => ref.area));
   for (const area of changed) await syncChanged(layout.area(from.generation, area));
   return { generation: from.generation, revision: from.revision + 1 };
 }
@@ -47,14 +51,6 @@ function readJournal(store: StoreDirectory, from: Version): Journal | undefined 
     });
   }
   return journal;
-}
-
-async function apply(store: StoreDirectory, { from, entries }: Journal): Promise<void> {
-  const pace = new Pace();
-  for (const entry of entries) {
-    applyEntry(store, from, entry);
-    await pace.step();
-  }
 }
 
 /** Applies one entry. Idempotent: it may run again after an interruption at any point. */
@@ -77,8 +73,6 @@ function applyEntry(store: StoreDirectory, from: Version, { ref, sha256 }: Journ
 
 /** Name of a new blob in the directory of its commit. */
 export const stagedName = (ref: BlobRef): string => `${ref.area}-${ref.name}`;
-
-const areasOf = (entries: readonly JournalEntry[]): Set<Area> => new Set(entries.map(({ ref }) => ref.area));
 
 /** File name of the journal in the directory of a decided commit. */
 export const JOURNAL = 'journal';
