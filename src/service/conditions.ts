@@ -31,14 +31,11 @@ interface FreeBytes {
 
 /** Free bytes on the disks of the store and the audit log; unknown values are omitted. */
 export async function freeBytes(location: Location, auditFile: string | undefined): Promise<FreeBytes> {
-  const [store, audit] = await Promise.all([
+  const [storeFreeBytes, auditFreeBytes] = await Promise.all([
     freeIn(directoryOf(location)),
     freeIn(auditFile && dirname(auditFile)),
   ]);
-  return {
-    storeFreeBytes: store,
-    auditFreeBytes: audit,
-  };
+  return { storeFreeBytes, auditFreeBytes };
 }
 
 async function freeIn(directory: string | undefined): Promise<number | undefined> {

@@ -187,15 +187,14 @@ const describe = (name: string, type: string, help: string): string[] => [
   `# TYPE ${name} ${type}`,
 ];
 
-const gauge = (name: string, help: string, value: number): string[] => [
-  ...describe(name, 'gauge', help),
-  `${name} ${value}`,
-];
-
-const counter = (name: string, help: string, value: number): string[] => [
-  ...describe(name, 'counter', help),
-  `${name} ${value}`,
-];
+const metric =
+  (type: string) =>
+  (name: string, help: string, value: number): string[] => [
+    ...describe(name, type, help),
+    `${name} ${value}`,
+  ];
+const gauge = metric('gauge');
+const counter = metric('counter');
 
 /** Prints the condition of the store: the worst of all processes. */
 function printStore(snapshots: readonly Snapshot[]): string[] {

@@ -56,8 +56,7 @@ export class ServedCore implements GuardedCore {
     loginFailed: () => void = () => undefined,
   ): Promise<ServedCore> {
     const access = await core.access();
-    if (auditLog === undefined) return new ServedCore(core, access, loginFailed);
-    return new ServedCore(core, access, loginFailed, await access.auditRecorder(), auditLog);
+    return new ServedCore(core, access, loginFailed, auditLog && (await access.auditRecorder()), auditLog);
   }
 
   /**

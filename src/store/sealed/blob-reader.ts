@@ -20,17 +20,6 @@ export interface ReaderScope {
   readonly trust: 'locked' | 'settled' | 'compared';
 }
 
-/** What a reader has read from the backend until a moment; a look at the store after that moment can confirm it. */
-interface Confirmation {
-  /**
-   * Whether it belongs to the reader's version if the store was at version `now` after that moment: nobody has
-   * committed since, or only this process, and nothing that was read.
-   */
-  isSameUntil(now: Version): boolean;
-  /** Adds it to the cache as data of version `now`. */
-  keep(now: Version): void;
-}
-
 /** Thrown by a reader when its version no longer exists. Internal to the store. */
 class VersionGone extends Error {}
 
@@ -64,17 +53,23 @@ export class BlobReader implements IndexReader {
     return !this.versionGone && this.#unconfirmed.size === 0;
   }
 
-  /** Takes note of what was read until now: what is read later must be confirmed by a later look. */
-  confirmation(): Confirmation {
+  /** Takes note of what was read until now; a look at the store after that can confirm it, what is read later not. */
+  confirmation() {
     const read = [...this.#unconfirmed.values()];
     const { cache, version } = this.#scope;
-    const keep = (now: Version): void => {
-      for (const { identity, blob } of read) cache.add(now, identity, blob);
+    return {
+      /**
+       * Whether it belongs to the reader's version if the store was at version `now` after that moment: nobody has
+       * committed since, or only this process, and nothing that was read.
+       */
+      isSameUntil: (now: Version): boolean =>
+        isSameVersion(now, version) ||
+        (cache.follows(now) && read.every(({ identity }) => cache.isUnchanged(identity, version))),
+      /** Adds it to the cache as data of version `now`. */
+      keep(now: Version): void {
+        for (const { identity, blob } of read) cache.add(now, identity, blob);
+      },
     };
-    const isSameUntil = (now: Version): boolean =>
-      isSameVersion(now, version) ||
-      (cache.follows(now) && read.every(({ identity }) => cache.isUnchanged(identity, version)));
-    return { isSameUntil, keep };
   }
 
   /**

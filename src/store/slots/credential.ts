@@ -17,9 +17,7 @@ export type Credential = {
   /** Called if the revealed secret does not open the store. Returns whether another one can be obtained. */
   again?(): boolean;
 } & (
-  | { readonly kind: 'raw'; readonly reveal: () => Revealed<Uint8Array> }
-  | { readonly kind: 'key-file'; readonly reveal: () => Revealed<Uint8Array> }
-  | { readonly kind: 'command'; readonly reveal: () => Revealed<Uint8Array> }
+  | { readonly kind: 'raw' | 'key-file' | 'command'; readonly reveal: () => Revealed<Uint8Array> }
   /** Passphrase; bytes are UTF-8. */
   | { readonly kind: 'passphrase'; readonly reveal: () => Revealed<string | Uint8Array> }
   /** Share texts in any order. */

@@ -60,18 +60,13 @@ export async function splitNewSecret(
   return { secret: { kind: 'key', bytes }, shareTexts };
 }
 
-/** Shares of one slot that are enough to open it. */
-interface ShareSet {
-  readonly slotId: string;
-  combine(): Promise<SlotSecret>;
-}
-
 /**
  * Parses shares given in any order. Duplicates count once.
+ * @returns the slot, and what combines the shares, which are enough to open it
  * @throws `invalid` naming the share (counted as given, from 1) that has an error or belongs to another slot; `denied`
  * if there are too few
  */
-export function parseShares(texts: readonly string[]): ShareSet {
+export function parseShares(texts: readonly string[]) {
   const shares = texts.map(parseShare);
   const [first] = shares;
   if (first === undefined) throw denied('no recovery shares given');
