@@ -1,5 +1,5 @@
 import { CofferError, type Place, placed } from '../../ground/errors.ts';
-import { isLower, printVersion, type Version } from './version.ts';
+import { isLower, isSameVersion, printVersion, type Version } from './version.ts';
 
 /**
  * Version of a store, with IDs that distinguish it from the same number of another history, if the backend has such
@@ -89,8 +89,11 @@ export class Witness {
     if (seen !== undefined && this.#isWrong(future, seen)) throw new WentBack(this.#place, seen, future);
   }
 
+  /** After a refusal a higher number alone proves nothing: other processes may have continued from the older state. */
   #isWrong(found: Sighting, since: Sighting): boolean {
-    return isBehind(found, since) || !this.#isRight(found, since);
+    if (isBehind(found, since)) return true;
+    if (this.#refused === undefined) return false;
+    return found.history === undefined ? found.id !== since.id : found.history === this.#refused.to.history;
   }
 
   /** Accepts a state that was refused, on behalf of the owner. */
@@ -99,12 +102,6 @@ export class Witness {
     this.#refused = undefined;
     this.#seen = refused.to;
   }
-
-  /** After a refusal a higher number alone proves nothing: other processes may have continued from the older state. */
-  #isRight(found: Sighting, seen: Sighting): boolean {
-    if (this.#refused === undefined) return true;
-    return found.history === undefined ? found.id === seen.id : found.history !== this.#refused.to.history;
-  }
 }
 
 const isBehind = (found: Sighting, seen: Sighting): boolean =>
@@ -112,5 +109,4 @@ const isBehind = (found: Sighting, seen: Sighting): boolean =>
   found.history !== seen.history ||
   (found.revision === seen.revision && found.id !== seen.id);
 
-const isSame = (a: Sighting, b: Sighting): boolean =>
-  !isBehind(a, b) && a.revision === b.revision && a.generation === b.generation;
+const isSame = (a: Sighting, b: Sighting): boolean => !isBehind(a, b) && isSameVersion(a, b);

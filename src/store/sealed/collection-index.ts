@@ -126,12 +126,10 @@ export function writeIndex(
   collection: string,
   ids: readonly string[],
 ): void {
-  if (ids.length > PAGE_IDS) writePages(writer, collection, ids);
-  else writer.save(headOf(collection), ids.length === 0 && collection !== COLLECTIONS ? undefined : { ids });
-}
-
-/** Divides the IDs of a collection into its first pages. */
-function writePages(writer: Pick<IndexWriter, 'save'>, collection: string, ids: readonly string[]): void {
+  if (ids.length <= PAGE_IDS) {
+    writer.save(headOf(collection), ids.length === 0 && collection !== COLLECTIONS ? undefined : { ids });
+    return;
+  }
   const pages = cut(ids).map((chunk, page) => {
     writer.save(pageOf(collection, page), { ids: chunk });
     return { page, from: page === 0 ? '' : (chunk[0] ?? '') };

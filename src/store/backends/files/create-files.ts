@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { accessSync, constants, readdirSync, rmSync, statSync } from 'node:fs';
 import { rmdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
@@ -24,7 +24,13 @@ import {
   writeDurably,
 } from './durable-files.ts';
 import { FileLock } from './file-lock.ts';
-import { deleteGeneration, listGenerations, makeDirectory, writeGeneration } from './generation-files.ts';
+import {
+  deleteGeneration,
+  digestAt,
+  listGenerations,
+  makeDirectory,
+  writeGeneration,
+} from './generation-files.ts';
 import { storeIdOf, withFormat } from './header-format.ts';
 import { HEADER, Layout, STAGED } from './layout.ts';
 import { makeFile } from './log/next-file.ts';
@@ -207,10 +213,10 @@ async function completeGeneration(
   const sent = new Map<string, string>();
   await inParallel(blobs, async ({ ref, bytes }) => {
     const path = layout.blob(generation, ref);
-    sent.set(path, digestOf(bytes));
+    sent.set(path, hash('sha256', bytes));
     try {
       // An attempt that was killed may have left it in the page cache only.
-      if (digestAt(path) === digestOf(bytes)) await syncFile(path);
+      if (digestAt(path) === hash('sha256', bytes)) await syncFile(path);
       else await writeDurably(path, bytes);
     } catch (error) {
       // After a failed sync it may count as written although it is not: the next attempt writes it again.
@@ -231,11 +237,4 @@ async function completeGeneration(
   }
   await syncChanged(layout.generation(generation));
   await syncChanged(layout.directory);
-}
-
-const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
-
-function digestAt(path: string): string | undefined {
-  const bytes = readWhole(path);
-  return bytes === undefined ? undefined : digestOf(bytes);
 }

@@ -94,19 +94,8 @@ const sync = (fd: number): Promise<void> =>
  * directory is synced. Only the sync uses the thread pool: everything before it ends in the page cache within
  * microseconds.
  */
-export async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
-  try {
-    const fd = patiently(() => openSync(path, WRITE, FILE_MODE));
-    try {
-      writeFileSync(fd, bytes);
-      await sync(fd);
-    } finally {
-      closeSync(fd);
-    }
-  } catch (error) {
-    throw diskError(error, 'write', path);
-  }
-}
+export const writeDurably = (path: string, bytes: Uint8Array): Promise<void> =>
+  syncOpened(path, WRITE, bytes);
 
 /** Waits until the content of a file that another process wrote is on disk. */
 export function syncFile(path: string): Promise<void> {
@@ -147,10 +136,11 @@ export function discardSyncMarkers(path: string): void {
 /** Whether a file is what `syncChanged` makes for a moment. */
 export const isSyncMarker = (name: string): boolean => SYNC_MARKER.test(name);
 
-async function syncOpened(path: string, flags: number): Promise<void> {
+async function syncOpened(path: string, flags: number, bytes?: Uint8Array): Promise<void> {
   try {
-    const fd = openSync(path, flags);
+    const fd = patiently(() => openSync(path, flags, FILE_MODE));
     try {
+      if (bytes !== undefined) writeFileSync(fd, bytes);
       await sync(fd);
     } finally {
       closeSync(fd);

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { promises as files, mkdirSync, readdirSync } from 'node:fs';
 import { areas, type InitialContent } from '../backend.ts';
 import { diskError } from './disk-errors.ts';
@@ -5,6 +6,7 @@ import {
   DIRECTORY_MODE,
   inParallel,
   isThere,
+  readWhole,
   syncChanged,
   syncDirectory,
   writeDurably,
@@ -66,4 +68,10 @@ export function listGenerations(layout: Layout): number[] {
   return readdirSync(layout.directory)
     .map(parseGeneration)
     .filter((generation) => generation !== undefined);
+}
+
+/** Returns the SHA-256 of a file in hexadecimal; undefined if it does not exist. */
+export function digestAt(path: string): string | undefined {
+  const bytes = readWhole(path);
+  return bytes && hash('sha256', bytes);
 }

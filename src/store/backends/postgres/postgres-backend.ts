@@ -99,26 +99,24 @@ export class PostgresBackend implements Backend {
     return this.#looks.ask();
   }
 
-  async read(generation: number, { area, name }: BlobRef): Promise<Uint8Array | undefined> {
-    const { rows } = await this.#reading.reading((client) =>
-      client.query<{ readonly bytes: Buffer }>({
-        name: 'read',
-        text: `SELECT bytes FROM ${this.#address.schema}.blob WHERE generation = $1 AND area = $2 AND name = $3`,
-        values: [generation, area, name],
-      }),
-    );
-    return rows[0]?.bytes;
+  async read(generation: number, ref: BlobRef): Promise<Uint8Array | undefined> {
+    return (await this.#row('read', 'bytes', generation, ref))?.bytes;
   }
 
-  async has(generation: number, { area, name }: BlobRef): Promise<boolean> {
+  async has(generation: number, ref: BlobRef): Promise<boolean> {
+    return (await this.#row('has', '', generation, ref)) !== undefined;
+  }
+
+  /** @param query its name, by which the database keeps it prepared */
+  async #row(query: string, columns: string, generation: number, { area, name }: BlobRef) {
     const { rows } = await this.#reading.reading((client) =>
-      client.query({
-        name: 'has',
-        text: `SELECT FROM ${this.#address.schema}.blob WHERE generation = $1 AND area = $2 AND name = $3`,
+      client.query<{ readonly bytes: Buffer }>({
+        name: query,
+        text: `SELECT ${columns} FROM ${this.#address.schema}.blob WHERE generation = $1 AND area = $2 AND name = $3`,
         values: [generation, area, name],
       }),
     );
-    return rows.length > 0;
+    return rows[0];
   }
 
   async names(generation: number, area: Area): Promise<string[]> {

@@ -71,13 +71,13 @@ async function findVersion(
   return rows[0];
 }
 
-async function hasTable(
-  client: PostgresClient,
-  { schema }: PostgresAddress,
-  table: TableName,
-): Promise<boolean> {
+const hasTable = (client: PostgresClient, { schema }: PostgresAddress, table: TableName): Promise<boolean> =>
+  isFound(client, `to_regclass('${schema}.${table}')`);
+
+/** Whether an SQL expression has a value. */
+async function isFound(client: PostgresClient, expression: string): Promise<boolean> {
   const { rows } = await client.query<{ readonly found: boolean }>(
-    `SELECT to_regclass('${schema}.${table}') IS NOT NULL AS found`,
+    `SELECT ${expression} IS NOT NULL AS found`,
   );
   return rows[0]?.found === true;
 }
@@ -146,17 +146,10 @@ export async function migrateSchema(
   if (before !== undefined) refuseNewer(before, address.place);
   const from = before?.version ?? 0;
   if (from >= SCHEMA_VERSION) return { from, to: from };
-  await makeSchema(client, schema);
+  // Only if it is missing: a role may own a schema without the privilege to create one.
+  if (!(await isFound(client, `to_regnamespace('${schema}')`))) await client.query(`CREATE SCHEMA ${schema}`);
   for (const migration of MIGRATIONS.slice(from)) await client.query(migration.replaceAll('%', schema));
   return { from, to: SCHEMA_VERSION };
-}
-
-/** Creates the schema only if it is missing: a role may own a schema without the privilege to create one. */
-async function makeSchema(client: PostgresClient, schema: string): Promise<void> {
-  const { rows } = await client.query<{ readonly found: boolean }>(
-    `SELECT to_regnamespace('${schema}') IS NOT NULL AS found`,
-  );
-  if (rows[0]?.found !== true) await client.query(`CREATE SCHEMA ${schema}`);
 }
 
 /** Number of the advisory lock; any unused number works. This is "coffer" in ASCII. */

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { asCofferError } from '../../../../ground/errors.ts';
 import { areas, type BlobRef, type Mend } from '../../backend.ts';
@@ -12,6 +11,7 @@ import {
   syncDirectory,
   writeDurably,
 } from '../durable-files.ts';
+import { digestAt } from '../generation-files.ts';
 import type { StateName } from '../state-directory.ts';
 import type { StoreDirectory } from '../store-directory.ts';
 import {
@@ -94,8 +94,3 @@ const stagedEntries = (decided: string): JournalEntry[] =>
       .find((candidate) => stagedName(candidate) === file && /^[0-9a-f]{1,64}$/.test(candidate.name));
     return ref === undefined ? [] : [{ ref, sha256: digestAt(join(decided, file)) }];
   });
-
-function digestAt(path: string): string | undefined {
-  const bytes = readWhole(path);
-  return bytes === undefined ? undefined : hash('sha256', bytes);
-}

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { corrupt, placed } from '../../../../ground/errors.ts';
 import { isObject } from '../../../../ground/objects.ts';
 import { Pace } from '../../../../ground/pace.ts';
@@ -6,6 +5,7 @@ import { parseChecked, printChecked } from '../../../checked-json.ts';
 import { missing, REPAIR } from '../../../refusals.ts';
 import { type Area, areas, type BlobRef, type Version } from '../../backend.ts';
 import { deleteFile, isThere, moveFile, readWhole, syncChanged } from '../durable-files.ts';
+import { digestAt } from '../generation-files.ts';
 import { pathIn } from '../layout.ts';
 import type { StoreDirectory } from '../store-directory.ts';
 
@@ -67,8 +67,7 @@ function applyEntry(store: StoreDirectory, from: Version, { ref, sha256 }: Journ
   } catch (error) {
     if (isThere(staged)) throw error;
   }
-  const present = readWhole(target);
-  if (present === undefined || hash('sha256', present) !== sha256) throw missing({ file: staged }, REPAIR);
+  if (digestAt(target) !== sha256) throw missing({ file: staged }, REPAIR);
 }
 
 /** Name of a new blob in the directory of its commit. */
