@@ -10,9 +10,8 @@ import { freshIdentity, recipientOfIdentity } from '../../transit/envelope/age/r
 import type { Command, OwnCommand } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { readFileWhole } from '../files/in-file.ts';
-import { inputText } from '../files/input.ts';
+import { inputText, OR_FILE, textOrFile } from '../files/input.ts';
 import { printDocument } from '../files/output.ts';
-import { OR_FILE, textOrFile } from '../files/text-or-file.ts';
 import { type Given, textOption } from '../given.ts';
 import { argument, switching, taking } from '../parse/everywhere.ts';
 import { otherKeyringsOf, rewrapRuled } from '../secret-files/ruled-files.ts';
@@ -25,7 +24,7 @@ import { TeamMemory } from '../team/memory.ts';
 import type { KeyringPlace } from '../team/place.ts';
 import { requireSigningCard } from '../team/signer.ts';
 import { factsElsewhere } from '../team/witness.ts';
-import { identityIn, identityOption, keyringHere } from './team.ts';
+import { identityIn, identityOption, keyringHere, openKeyringHere } from './team.ts';
 
 /* Commands that change a keyring. */
 
@@ -71,11 +70,7 @@ export const add: Command = {
     const isAdmin = options.has(ADMIN);
     if (isAdmin && !recipient.startsWith('ssh-ed25519 '))
       throw invalid('an admin needs an ssh-ed25519 key, for signing', { field: 'RECIPIENT' });
-    const keyring = await openKeyring(session, {
-      place: await keyringHere(session),
-      isChange: true,
-      identity: identityIn(options),
-    });
+    const keyring = await openKeyringHere(session, options, { isChange: true });
     const cards = keyring.state.cards.filter(({ card }) => card.name === name);
     const isThere = cards.length > 0;
     const role = isAdmin ? 'admin' : 'user';
@@ -202,13 +197,8 @@ export const remove: Command = {
     ],
   ],
   async run(session, { arguments: [name = ''], options }) {
-    const place = await keyringHere(session);
-    const keyring = await openKeyring(session, {
-      place,
-      isChange: true,
-      removing: name,
-      identity: identityIn(options),
-    });
+    const keyring = await openKeyringHere(session, options, { isChange: true, removing: name });
+    const { place } = keyring;
     const cards = cardsToRemove(keyring, name, textOption(options, CARD)?.replaceAll('-', ''));
     // Changes that will be refused are refused before the user is asked.
     await requireSigningCard(session, keyring);
@@ -342,13 +332,8 @@ function bringBack(session: Session, place: KeyringPlace): boolean {
   return isRestored;
 }
 
-const keyChange = async (session: Session, options: Given['options']): Promise<Changes> => {
-  const place = await keyringHere(session);
-  return Changes.begin(
-    session,
-    await openKeyring(session, { place, isChange: true, identity: identityIn(options) }),
-  );
-};
+const keyChange = async (session: Session, options: Given['options']): Promise<Changes> =>
+  Changes.begin(session, await openKeyringHere(session, options, { isChange: true }));
 
 async function madeVersion(session: Session, changes: Changes, key: string): Promise<number> {
   const { version } = await newVersion(changes, key);

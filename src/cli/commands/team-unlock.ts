@@ -7,8 +7,7 @@ import { areLastRules } from '../secret-files/last-rules.ts';
 import { keyringAgentDirectory } from '../secrets/agent-directory.ts';
 import { AgentJudge } from '../team/agent-judge.ts';
 import { keepKeyring, keyringToldBy } from '../team/keeping.ts';
-import { openKeyring } from '../team/keyring.ts';
-import { identityIn, identityOption, keyringHere } from './team.ts';
+import { identityOption, openKeyringHere } from './team.ts';
 
 /* Commands that keep a keyring unlocked in an agent. */
 
@@ -21,10 +20,7 @@ export const unlock: OwnCommand = {
   examples: [['coffer team unlock --for 10h', 'Touch a hardware key once for a working day']],
   async run(session, { options }) {
     const times = timesOf(options);
-    const keyring = await openKeyring(session, {
-      place: await keyringHere(session),
-      identity: identityIn(options),
-    });
+    const keyring = await openKeyringHere(session, options);
     for (const { id } of keyring.state.believed) await keyring.roots.open(id);
     if (keyring.roots.known.size === 0) throw denied('none of your keys opens this keyring');
     await keepKeyring(session, keyring, times);

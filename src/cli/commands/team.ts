@@ -4,12 +4,11 @@ import { type Fact, takesOut } from '../../team/fact.ts';
 import { loadFacts } from '../../team/files.ts';
 import { bestVersion, headsOf, type Judgement, keyNames, nameOf } from '../../team/judge/judge.ts';
 import { short, spelled, unspelled } from '../../team/names.ts';
-import type { ArgumentSpec, OwnCommand } from '../command.ts';
+import type { OwnCommand } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { printResult } from '../files/output.ts';
-import type { Given } from '../given.ts';
-import { textOption } from '../given.ts';
-import { takingFile } from '../parse/everywhere.ts';
+import { type Given, textOption } from '../given.ts';
+import { argument, takingFile } from '../parse/everywhere.ts';
 import { remindOfGitSetupHere } from '../secret-files/clone-reminder.ts';
 import { type RuledFile, sharedKeys, valuesUnder } from '../secret-files/ruled-files.ts';
 import { sharingHint } from '../secret-files/store-values.ts';
@@ -45,11 +44,15 @@ export async function keyringHere(session: Session): Promise<KeyringPlace> {
   });
 }
 
-const idArgument: ArgumentSpec = {
-  metavar: 'ID',
-  help: 'ID from a colleague, in person or by chat, not from the repository.',
-  required: true,
-};
+/** Opens the keyring of the working directory with the private key that the options name. */
+export const openKeyringHere = async (
+  session: Session,
+  options: Given['options'],
+  purpose: Omit<Parameters<typeof openKeyring>[1], 'place' | 'identity'> = {},
+): Promise<TeamKeyring> =>
+  openKeyring(session, { place: await keyringHere(session), identity: identityIn(options), ...purpose });
+
+const idArgument = argument('ID', 'ID from a colleague, in person or by chat, not from the repository.');
 
 export const trust: OwnCommand = {
   arguments: [idArgument],
@@ -66,8 +69,7 @@ export const trust: OwnCommand = {
   ],
   async run(session, { arguments: [text = ''], options }) {
     const trusting = requireId(unspelled(text));
-    const place = await keyringHere(session);
-    const { state } = await openKeyring(session, { place, trusting, identity: identityIn(options) });
+    const { state } = await openKeyringHere(session, options, { trusting });
     const admins = new Set(
       state.cards.filter(({ card }) => card.role === 'admin').map(({ card }) => card.name),
     );
@@ -83,10 +85,7 @@ export const list: OwnCommand = {
   details: 'Also lists what is still to do, such as a merge to complete. The same as "coffer team" alone.',
   examples: [['coffer team', 'List the members']],
   async run(session, { options }) {
-    const keyring = await openKeyring(session, {
-      place: await keyringHere(session),
-      identity: identityIn(options),
-    });
+    const keyring = await openKeyringHere(session, options);
     const { state } = keyring;
     const rows = state.cards.map((fact) => ({
       name: fact.card.name,
@@ -155,10 +154,7 @@ export const log: OwnCommand = {
     'Lists the signed changes to the keyring, oldest first. The times are as their authors set them, and not verified.',
   examples: [['coffer team log', 'Show all changes to members and keys']],
   async run(session, { options }) {
-    const { state } = await openKeyring(session, {
-      place: await keyringHere(session),
-      identity: identityIn(options),
-    });
+    const { state } = await openKeyringHere(session, options);
     const entries = state.line.map((fact) => ({
       id: fact.id,
       at: fact.at,
@@ -223,13 +219,8 @@ export const check: OwnCommand = {
     'several folders are listed, but are not a problem.',
   examples: [['coffer team check', 'Check before a release, or in CI']],
   async run(session, { options }) {
-    const place = await keyringHere(session);
-    const { state, roots } = await openKeyring(session, {
-      place,
-      identity: identityIn(options),
-      isChecked: true,
-      isQuiet: true,
-    });
+    const checked = { isChecked: true, isQuiet: true };
+    const { place, state, roots } = await openKeyringHere(session, options, checked);
     const { strangers, blockers } = loadFacts(place.directory);
     const witness = witnessOf(place);
     const found = [
