@@ -1,8 +1,8 @@
 import { isObject } from '../../ground/objects.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
 import { type KindFacts, kindNamed, RESOURCE_KINDS } from '../../operations/declaration/resource-kinds.ts';
-import type { Command, Group } from '../command.ts';
-import { type TypedLine, typedLine } from '../completions/typed.ts';
+import { type Command, type Group, isGroup, takesWord } from '../command.ts';
+import { notations } from '../completions/model.ts';
 import { DONE } from '../exit-codes.ts';
 import type { Environment, OptionValue } from '../given.ts';
 import { listedKind, NameList, openWithoutAsking } from '../listed-names.ts';
@@ -115,3 +115,42 @@ const LISTERS: Readonly<Record<string, Lister>> = {
   member: membersHere,
   'key-version': versionsOf,
 };
+
+/** Command line that is being typed. */
+interface TypedLine {
+  readonly command: Command;
+  readonly arguments: readonly string[];
+  /** Options with a value. */
+  readonly options: ReadonlyMap<string, OptionValue>;
+}
+
+/**
+ * Returns the command line before the word that is being completed; undefined before its command is complete.
+ * @param words from `coffer` on, the last one being completed
+ */
+async function typedLine(tree: Group, words: readonly string[]): Promise<TypedLine | undefined> {
+  let place: Group = tree;
+  let command: Command | undefined;
+  const found: string[] = [];
+  const options = new Map<string, OptionValue>();
+  const before = words.slice(1, -1);
+  for (let at = 0; at < before.length; at += 1) {
+    const word = before[at] ?? '';
+    if (word.startsWith('-') && word !== '-') {
+      const [notation = '', ...value] = word.split('=');
+      const spec = [...everywhereOptions, ...(command?.options ?? [])].find((option) =>
+        notations(option).includes(notation),
+      );
+      if (spec === undefined || !takesWord(spec)) continue;
+      if (value.length === 0) at += 1;
+      options.set(spec.flag, value.length === 0 ? (before[at] ?? '') : value.join('='));
+    } else if (command !== undefined) found.push(word);
+    else {
+      const child = Object.hasOwn(place.children, word) ? place.children[word] : undefined;
+      if (child === undefined) return undefined;
+      if (isGroup(child)) place = child;
+      else command = await child.load();
+    }
+  }
+  return command && { command, arguments: found, options };
+}

@@ -17,11 +17,13 @@ import {
   announceStandardInput,
   inputText,
   MAX_INPUT_BYTES,
+  OR_FILE,
   readShortText,
   readStandardInput,
+  takingTextOrFile,
+  textOrFile,
 } from '../files/input.ts';
 import { printResult } from '../files/output.ts';
-import { OR_FILE, takingTextOrFile, textOrFile } from '../files/text-or-file.ts';
 import { choiceOption, type Given, textOption } from '../given.ts';
 import { argument, switching, taking } from '../parse/everywhere.ts';
 import { optionsOf } from '../parse/operation-spec.ts';

@@ -7,7 +7,7 @@ import {
 } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { isGroup, type Node } from '../../../src/cli/command.ts';
-import { OR_FILE } from '../../../src/cli/files/text-or-file.ts';
+import { OR_FILE } from '../../../src/cli/files/input.ts';
 import { commandTree } from '../../../src/cli/tree.ts';
 import { printMinisignKey } from '../../../src/signatures/minisign.ts';
 import { sshLine } from '../../../src/signatures/ssh-key.ts';
