@@ -102,14 +102,10 @@ export async function withOptionCandidates(
   const spec = [...typed.command.options, ...everywhereOptions].find((option) => option.flag === flag);
   const listed = spec?.offers === undefined ? undefined : await listedFor(typed, spec);
   if (listed === undefined) return error;
-  const session = silentSession(typed, streams, environment);
-  try {
-    const names = await inTime(session, namesText(session, listed, spec?.offers)).catch(() => undefined);
-    if (names === undefined) return error;
-    return withOtherHint(error, `${names}; ${error.hint}`);
-  } finally {
-    await session.close();
-  }
+  const names = await silently(typed, streams, environment, (session) =>
+    namesText(session, listed, spec?.offers),
+  ).catch(() => undefined);
+  return names === undefined ? error : withOtherHint(error, `${names}; ${error.hint}`);
 }
 
 async function candidatesFor(
@@ -122,23 +118,27 @@ async function candidatesFor(
   const missing = command.arguments.find(({ required }, at) => required && words[at] === undefined);
   const kind = missing === undefined ? undefined : await listedFor(typed, missing);
   if (kind === undefined) return undefined;
-  const session = silentSession(typed, streams, environment);
-  try {
-    return await inTime(session, namesText(session, kind, missing?.offers));
-  } finally {
-    await session.close();
-  }
+  return silently(typed, streams, environment, (session) => namesText(session, kind, missing?.offers));
 }
 
-/** Returns a session that neither asks nor prints anything, and runs no command for the secret. */
-function silentSession(
+/**
+ * Runs work in a session that neither asks nor prints anything, and runs no command for the secret.
+ * @returns undefined if a server takes too long
+ */
+async function silently<T>(
   { everywhere }: Pick<Invocation, 'everywhere'>,
   streams: Streams,
   environment: Environment,
-): Session {
+  work: (session: Session) => Promise<T>,
+): Promise<T | undefined> {
   const quiet = new Map<string, OptionValue>([...everywhere, ['quiet', true], ['no-prompt', true]]);
   const silent = { ...environment, COFFER_MASTER_KEY_COMMAND: undefined };
-  return new Session(streams, silent, quiet, terminalPrompts(streams), openAtHand);
+  const session = new Session(streams, silent, quiet, terminalPrompts(streams), openAtHand);
+  try {
+    return await inTime(session, work(session));
+  } finally {
+    await session.close();
+  }
 }
 
 /** Opens the store if that takes no time: stretching a passphrase takes most of a second. */
@@ -163,13 +163,9 @@ export async function withKeys(
   streams: Streams,
   environment: Environment,
 ): Promise<CofferError> {
-  const session = silentSession({ everywhere: error.everywhere }, streams, environment);
-  try {
-    const hint = error.hint ?? '';
-    return withOtherHint(error, (await inTime(session, hintWithKeys(session, hint))) ?? hint);
-  } finally {
-    await session.close();
-  }
+  const hint = error.hint ?? '';
+  const filled = await silently(error, streams, environment, (session) => hintWithKeys(session, hint));
+  return withOtherHint(error, filled ?? hint);
 }
 
 /**

@@ -2,7 +2,7 @@ import { asCofferError, withOtherHint } from '../ground/errors.ts';
 import type { CliShape, NewName, Operation, Outcome, Runner } from '../operations/declaration/operation.ts';
 import { parseValues } from '../operations/declaration/params.ts';
 import type { CalledOperation } from './file-as-key.ts';
-import type { RawValues } from './files/operation-values.ts';
+import { type RawValues, resolved } from './files/operation-values.ts';
 import type { Session } from './session.ts';
 import { withPermission } from './with-permission.ts';
 
@@ -178,7 +178,7 @@ export async function requireConsent(
     const asking = await withPermission(session, runner);
     for (const call of calls.slice(0, MOST_FORESEEN))
       await unlessUnseen(async () => {
-        const raw = (await operation.cli?.resolve?.(call, asking)) ?? call;
+        const raw = await resolved(operation, call, asking);
         const { values } = parseValues(operation.params, raw);
         await foresee(session, operation, values, { runner, mount });
         await questionOf(operation, values)?.(values, asking);

@@ -25,7 +25,7 @@ export async function everyPage<R = unknown>(
   runner: Runner,
   { operation, raw, besideOutput = false }: PageQuery,
 ): Promise<GatheredList<R>> {
-  const progress = new ProgressBar(session, { bytes: undefined, noun: 'read', besideOutput });
+  const progress = new ProgressBar(session, { noun: 'read', besideOutput });
   const gather = (from: Runner): Promise<GatheredList<R>> =>
     allPages(
       async (number, size) => {

@@ -111,7 +111,8 @@ async function nearNames(
   const listing = kind === undefined ? undefined : await listingRunner(session, runner);
   if (kind === undefined || listing === undefined) return [];
   const list = new NameList(listing, kind);
-  const near = await namesNear(word, list);
+  const trimmed = trimSlashes(word);
+  const near = nearest(trimmed, await list.near(trimmed));
   const others = invocation.given.arguments.filter((other) => other !== word && other !== '');
   const [value] = others;
   if (near.length > 0 || value === undefined || others.length > 1 || !isFirst(invocation, spec)) return near;
@@ -231,9 +232,4 @@ export async function existingNear(
   return near.length > 0 || value === undefined || value === ''
     ? near
     : exchanged(value, list).catch(() => []);
-}
-
-async function namesNear(word: string, list: NameList): Promise<readonly string[]> {
-  const trimmed = trimSlashes(word);
-  return nearest(trimmed, await list.near(trimmed));
 }

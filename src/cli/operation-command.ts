@@ -23,7 +23,7 @@ import {
 import { DONE, FAILED, NOT_VALID } from './exit-codes.ts';
 import type { CalledOperation } from './file-as-key.ts';
 import { hashedMainInput, mainInput, type TypedInput } from './files/main-input.ts';
-import { checkTyped, type RawValues, rawValues } from './files/operation-values.ts';
+import { checkTyped, type RawValues, rawValues, resolved } from './files/operation-values.ts';
 import { type OutPlace, outPlaceOf, refuseSameFile } from './files/out-file.ts';
 import {
   type Destination,
@@ -131,7 +131,7 @@ class Execution {
       await requireConsent(this.#session, this.#operation, [{ ...typed, ...filled }], this.#mount);
     const withInput = { ...typed, ...filled };
     const runner = await this.#session.runner();
-    const raw = (await cli.resolve?.(withInput, runner)) ?? withInput;
+    const raw = await resolved(this.#operation, withInput, runner);
     // What was checked lacks the names that are looked up, even where the lookup changes none.
     const values = cli.resolve === undefined ? checked : parseValues(this.#operation.params, raw).values;
     if (!(await this.#isConfirmed({ ...values, ...filled }, runner))) return FAILED;
@@ -178,7 +178,7 @@ class Execution {
     const valuesOf = (raw: RawValues) => parseValues(params, raw).values;
     return runEach(calls, param, {
       asks,
-      resolve: async (call) => (await cli.resolve?.(call, runner)) ?? call,
+      resolve: (call) => resolved(this.#operation, call, runner),
       foresee: (raw) => this.#foresee(valuesOf(raw), runner),
       isConfirmed: (raw) => this.#isConfirmed(valuesOf(raw), runner, true),
       meant: async (raw) => {

@@ -3,6 +3,7 @@ import { asksAgain, type Operation, type Runner, STORE_SECRET } from '../operati
 import { parseValues } from '../operations/declaration/params.ts';
 import { loadOperation } from '../operations/runner.ts';
 import { findAgent } from './agent/find.ts';
+import { unlessUnseen } from './doubts.ts';
 import type { RawValues } from './files/operation-values.ts';
 import type { Session } from './session.ts';
 import { withPermission } from './with-permission.ts';
@@ -35,13 +36,9 @@ export async function openInAgent(
   };
   /** Fails for what will be refused anyway, as far as the agent can tell, before the secret is asked for. */
   const foresee = async ({ cli, params }: Operation, raw: RawValues, mount?: string): Promise<void> => {
-    if (cli?.foresee === undefined) return;
-    try {
-      await cli.foresee(parseValues(params, raw).values, await withPermission(session, inside, mount));
-    } catch (error) {
-      const kind = asCofferError(error)?.kind;
-      if (kind !== 'denied' && kind !== 'unavailable' && kind !== 'sealed') throw error;
-    }
+    await unlessUnseen(async () =>
+      cli?.foresee?.(parseValues(params, raw).values, await withPermission(session, inside, mount)),
+    );
   };
   const orHere = async <T>(work: (runner: Runner) => Promise<T>): Promise<T> => {
     try {

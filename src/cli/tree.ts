@@ -49,6 +49,8 @@ const own = <Name extends string>(
   name: Name,
 ): CommandLeaf => ({ summary, load: async () => completed((await load())[name]) });
 
+const hidden = (leaf: CommandLeaf): CommandLeaf => ({ ...leaf, hidden: true });
+
 const storeless = () => import('./commands/storeless.ts');
 const status = () => import('./commands/status.ts');
 const slots = () => import('./commands/slots.ts');
@@ -103,12 +105,11 @@ const storeCommands: Readonly<Record<string, Node>> = {
     withdraw: own('Stop offering a key to other programs', agent, 'withdraw'),
     list: own('List the keys offered to other programs', agent, 'list'),
   }),
-  [CLIPBOARD_PROCESS]: { ...own('Clear the clipboard later', clipboard, 'inBackground'), hidden: true },
-  [KEYRING_AGENT_PROCESS]: {
-    ...own('Run the agent of a keyring in the background', teamUnlock, 'inBackground'),
-    hidden: true,
-  },
-  [AGENT_PROCESS]: { ...own('Run the agent in the background', agentRun, 'inBackground'), hidden: true },
+  [CLIPBOARD_PROCESS]: hidden(own('Clear the clipboard later', clipboard, 'inBackground')),
+  [KEYRING_AGENT_PROCESS]: hidden(
+    own('Run the agent of a keyring in the background', teamUnlock, 'inBackground'),
+  ),
+  [AGENT_PROCESS]: hidden(own('Run the agent in the background', agentRun, 'inBackground')),
   slots: group('slots', {
     list: own('List the key slots, without their secrets', slots, 'list'),
     add: own('Add a secret that unlocks the store (a key slot)', slots, 'add'),
@@ -166,8 +167,8 @@ const ADDED: Readonly<Record<string, Group['children']>> = {
 const signingCommands: Readonly<Record<string, Node>> = {
   sign: own('Sign files for ssh-keygen, git or minisign to verify', sign, 'command'),
   verify: own('Verify the signature of a file', () => import('./commands/verify.ts'), 'command'),
-  'age-plugin': { ...own('Run as a plugin of age', agePlugin, 'command'), hidden: true },
-  'ssh-keygen': { ...own('Sign and verify for git, as ssh-keygen does', sshKeygen, 'command'), hidden: true },
+  'age-plugin': hidden(own('Run as a plugin of age', agePlugin, 'command')),
+  'ssh-keygen': hidden(own('Sign and verify for git, as ssh-keygen does', sshKeygen, 'command')),
 };
 
 const loginCommands: Readonly<Record<string, Node>> = {
@@ -198,9 +199,9 @@ const secretCommands: Readonly<Record<string, Node>> = {
     check: own('Find plaintext values that should be encrypted', secretCheck, 'command'),
     inject: own('Fill a template with decrypted values', secretInject, 'command'),
     'git-setup': own('Set up git to diff, merge and check encrypted values', gitSetup, 'command'),
-    'git-textconv': { ...own('Show a file in a diff', gitTextconv, 'command'), hidden: true },
-    'git-merged': { ...own('Say what a merge has left open', gitSetup, 'merged'), hidden: true },
-    'git-merge': { ...own('Merge a file', () => import('./commands/git-merge.ts'), 'command'), hidden: true },
+    'git-textconv': hidden(own('Show a file in a diff', gitTextconv, 'command')),
+    'git-merged': hidden(own('Say what a merge has left open', gitSetup, 'merged')),
+    'git-merge': hidden(own('Merge a file', () => import('./commands/git-merge.ts'), 'command')),
   }),
 };
 
@@ -236,7 +237,7 @@ const servingCommands: Readonly<Record<string, Node>> = {
   seal: own('Seal a server: lock it until it is unsealed', server, 'seal'),
   unseal: own('Unseal a server: unlock it with a secret', server, 'unseal'),
   health: own('Check the health of a server', server, 'health'),
-  'serve-worker': { ...own('Run a worker process of a server', serveWorker, 'command'), hidden: true },
+  'serve-worker': hidden(own('Run a worker process of a server', serveWorker, 'command')),
   version: own('Show the version', storeless, 'version'),
   help: {
     summary: 'Show help for a command or a topic',

@@ -170,14 +170,7 @@ const verifiedFile = (
   file: RandomAccessSource,
   name: string | undefined,
   keys: DataKeys,
-): Promise<SizedDescription> =>
-  decryptRange({
-    file,
-    keys,
-    range: NOTHING,
-    sink: nowhere,
-    name,
-  });
+): Promise<SizedDescription> => decryptRange({ file, keys, range: NOTHING, sink: nowhere, name });
 
 async function readFrom(
   source: ByteSource,

@@ -24,9 +24,6 @@ import { shellWord } from '../terminal/shell-word.ts';
 /** Exit code of shells for a command that cannot be executed. */
 const NOT_EXECUTABLE = 126;
 
-const each = (flag: string, metavar: string, help: string) =>
-  ({ flag, takes: 'each', metavar, help }) as const;
-
 export const command: Command = {
   arguments: [
     { metavar: 'COMMAND', help: 'Program to run.', required: true, offers: 'program' },
@@ -34,20 +31,18 @@ export const command: Command = {
   ],
   passesOn: true,
   options: [
-    {
-      ...each(
-        'file',
-        'FILE',
-        'File with variables: .env, YAML or JSON. Can be repeated; later files take precedence.',
-      ),
-      short: 'f',
-      offers: 'file',
-    },
-    each('only', 'NAME', 'Use only this variable from the files. Can be repeated.'),
-    each(
+    taking(
+      'file',
+      'FILE',
+      'File with variables: .env, YAML or JSON. Can be repeated; later files take precedence.',
+      { takes: 'each', short: 'f', offers: 'file' },
+    ),
+    taking('only', 'NAME', 'Use only this variable from the files. Can be repeated.', { takes: 'each' }),
+    taking(
       'as-file',
       'NAME',
       'Write the value of NAME to an in-memory file, and set NAME to the path of this file. Can be repeated.',
+      { takes: 'each' },
     ),
     formatOption,
     switching(

@@ -77,10 +77,7 @@ const FORMS: Readonly<Record<string, Form>> = {
 export const command: OwnCommand = {
   arguments: [{ metavar: 'NAME', help: 'Name of the key.', required: true, offers: 'key' }],
   options: [
-    taking(FORMAT, 'FORMAT', 'Output format.', {
-      fallback: 'pem',
-      choices: Object.keys(FORMS),
-    }),
+    taking(FORMAT, 'FORMAT', 'Output format.', { fallback: 'pem', choices: Object.keys(FORMS) }),
     taking(VERSION, 'N', 'Key version.', { fallback: 'latest; for allowed-signers, all' }),
     taking(IDENTITY, 'WHO', 'Name of the signer in an allowed-signers line, e.g. an email address.', {
       fallback: 'the name of the key',

@@ -19,9 +19,7 @@ import type { Session } from '../session.ts';
  */
 function requireServer(session: Session, why = 'only a server can be sealed or unsealed'): void {
   if (session.settings.address !== undefined) return;
-  throw invalid(`no server given: ${why}`, {
-    hint: serverHint(session),
-  });
+  throw invalid(`no server given: ${why}`, { hint: serverHint(session) });
 }
 
 interface SealState {

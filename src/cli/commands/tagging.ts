@@ -11,7 +11,7 @@ import { type KeyTagsData, tag as tagKey, untag as untagKey } from '../../operat
 import { parseAnyIdentifier } from '../../tags/identifiers.ts';
 import type { Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
-import type { RawValues } from '../files/operation-values.ts';
+import { type RawValues, resolved } from '../files/operation-values.ts';
 import { printResult } from '../files/output.ts';
 import { type Given, textsOption } from '../given.ts';
 import { commandOf } from '../operation-command.ts';
@@ -102,7 +102,7 @@ async function onNamed(session: Session, given: Given, bulk: Bulk): Promise<numb
   const missing: { readonly tag: string; readonly error: unknown }[] = [];
   for (const tag of tags) {
     const typed = { tag_id: tag, data: workspaces };
-    const raw = await resolved(bulk, typed, runner).catch((error: unknown) => {
+    const raw = await resolved(bulk.operation, typed, runner).catch((error: unknown) => {
       // Only the error for a missing tag has such a hint; all missing tags are named in one error.
       if (asCofferError(error)?.hint?.includes(CREATE) !== true) throw error;
       missing.push({ tag, error });
@@ -128,9 +128,6 @@ async function onNamed(session: Session, given: Given, bulk: Bulk): Promise<numb
 }
 
 const CREATE = 'coffer tags create';
-
-const resolved = async (bulk: Bulk, typed: RawValues, runner: Runner): Promise<RawValues> =>
-  (await bulk.operation.cli?.resolve?.(typed, runner)) ?? typed;
 
 /** Returns the error for several tags that do not exist. */
 function tagsNotFound(session: Session, missing: readonly { readonly tag: string }[]): CofferError {

@@ -13,7 +13,7 @@ import { tagNotFound } from '../../tags/organization.ts';
 import type { Command, OwnCommand } from '../command.ts';
 import { everyPage } from '../every-page.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
-import type { RawValues } from '../files/operation-values.ts';
+import { type RawValues, resolved } from '../files/operation-values.ts';
 import { printResult } from '../files/output.ts';
 import { textsOption } from '../given.ts';
 import { commandOf } from '../operation-command.ts';
@@ -52,7 +52,7 @@ async function questionOf(
   const what = `Merge ${tag} into ${name}?`;
   const consequence = `${tag} is deleted. ${copiedFirst()}`;
   try {
-    const from = await shown(runner, await resolved(runner, tag));
+    const from = await shown(runner, await resolved(rename, { tag_id: tag }, runner));
     const organization_name = session.settings.organization ?? from.relationships.organization.data.id;
     const into = await shown(runner, { organization_name, tag_name: foldCase(name) });
     if (from.id === into.id) return undefined;
@@ -66,9 +66,6 @@ async function questionOf(
     return `${what} ${consequence}`;
   }
 }
-
-const resolved = async (runner: Runner, tag_id: string): Promise<RawValues> =>
-  (await rename.cli?.resolve?.({ tag_id }, runner)) ?? { tag_id };
 
 async function shown(runner: Runner, which: RawValues): Promise<TagResource> {
   const { data } = await runner.run('tags show', which);
@@ -100,9 +97,7 @@ async function deleteMany(session: Session, given: readonly string[]): Promise<n
   const runner = await session.runner();
   const { document, isWhole } = await everyPage<TagResource>(session, runner, {
     operation: 'tags list',
-    raw: {
-      organization_name,
-    },
+    raw: { organization_name },
   });
   const known = new Map(document.data.map((tag) => [tag.attributes.name, tag]));
   for (const tag of document.data) known.set(tag.id, tag);
@@ -165,10 +160,7 @@ export const prune: OwnCommand = {
     const runner = await session.runner();
     const { document, isWhole } = await everyPage<TagResource>(session, runner, {
       operation: 'tags list',
-      raw: {
-        organization_name,
-        [UNUSED_ONLY]: true,
-      },
+      raw: { organization_name, [UNUSED_ONLY]: true },
     });
     const patterns = textsOption(options, MATCHING);
     const fits = anyOf(patterns);

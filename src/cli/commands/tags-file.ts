@@ -233,10 +233,7 @@ async function withFile(session: Session, given: Given, options: PlanOptions): P
   return carryOver(session, await session.runner(), {
     organization,
     file,
-    options: {
-      ...options,
-      isDry: given.options.has(DRY_RUN),
-    },
+    options: { ...options, isDry: given.options.has(DRY_RUN) },
   });
 }
 

@@ -13,7 +13,7 @@ import { tags as tagsOfKey } from '../../operations/transit/key-tags.ts';
 import type { Command } from '../command.ts';
 import { everyPage } from '../every-page.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
-import { rawValues } from '../files/operation-values.ts';
+import { rawValues, resolved } from '../files/operation-values.ts';
 import { outPlaceOf } from '../files/out-file.ts';
 import { formatFor, printResult } from '../files/output.ts';
 import { commandOf } from '../operation-command.ts';
@@ -55,7 +55,7 @@ export const showTag: Command = {
     const typed = rawValues(session, show, spec, given);
     const place = await outPlaceOf(session, given.options);
     const runner = await session.runner();
-    const raw = (await show.cli?.resolve?.(typed, runner)) ?? typed;
+    const raw = await resolved(show, typed, runner);
     const { data } = (await runner.run(show, raw)).data as ResourceDocument<TagResource>;
     const shape = { table, lines: () => [data.attributes.name] };
     const destination = { file: place, keepBase64: true };

@@ -97,7 +97,7 @@ async function runAll(
   const tally: Tally = { items: 0, failed: 0, notValid: 0 };
   for await (const slice of slicesOf(jsonItems(chunks))) {
     const results = await calls.run(slice);
-    for (const result of results) count(tally, result, calls.operation);
+    for (const result of results) count(tally, result, calls.request.operation);
     write(results.map((result) => `${JSON.stringify(result)}\n`).join(''));
     progress.done(slice.length);
   }
@@ -140,10 +140,8 @@ function resultsOf(data: unknown, expected: number): readonly unknown[] {
 
 /** Calls that a batch is divided into. The result of an item does not depend on the division. */
 class BatchCalls {
-  readonly operation: Operation;
+  readonly request: BatchRequest;
   readonly #runner: Runner;
-  readonly #param: string;
-  readonly #raw: Readonly<Record<string, unknown>>;
   readonly #shape: BatchShape;
   readonly #warn: ReturnType<typeof warnOnce>;
   /** One minimal item of each kind seen so far. */
@@ -154,13 +152,11 @@ class BatchCalls {
   /** Whether an item has succeeded, so that the key is known to exist. */
   #isSettled = false;
 
-  constructor(session: Session, runner: Runner, { operation, param, raw }: BatchRequest) {
+  constructor(session: Session, runner: Runner, request: BatchRequest) {
     this.#warn = warnOnce(session);
     this.#runner = runner;
-    this.operation = operation;
-    this.#param = param;
-    this.#raw = raw;
-    this.#shape = operation.cli?.batch ?? {};
+    this.request = request;
+    this.#shape = request.operation.cli?.batch ?? {};
   }
 
   /**
@@ -238,7 +234,8 @@ class BatchCalls {
 
   async #call(values: readonly object[]): Promise<readonly unknown[]> {
     this.#isAsked = true;
-    const outcome = await this.#runner.run(this.operation, { ...this.#raw, [this.#param]: values });
+    const { operation, raw, param } = this.request;
+    const outcome = await this.#runner.run(operation, { ...raw, [param]: values });
     this.#warn(outcome.warnings);
     this.hasCreated ||= outcome.created === true;
     return resultsOf(outcome.data, values.length);

@@ -1,7 +1,7 @@
 import { decodeBase64 } from '../../ground/base64.ts';
 import { utf8 } from '../../ground/bytes.ts';
 import { CofferError, invalid } from '../../ground/errors.ts';
-import type { Operation } from '../../operations/declaration/operation.ts';
+import type { Operation, Runner } from '../../operations/declaration/operation.ts';
 import type { Param } from '../../operations/declaration/params.ts';
 import { RESOURCE_KINDS } from '../../operations/declaration/resource-kinds.ts';
 import { type Given, type OptionValue, variable } from '../given.ts';
@@ -45,6 +45,10 @@ export function rawValues(
   }
   return raw;
 }
+
+/** Returns raw values with the identifiers of objects in place of their names. */
+export const resolved = async ({ cli }: Operation, raw: RawValues, runner: Runner): Promise<RawValues> =>
+  (await cli?.resolve?.(raw, runner)) ?? raw;
 
 /** Returns the value of a parameter whose own flag is absent: from a global option or from the environment. */
 function fromElsewhere(session: Session, param: Param<unknown>): string | undefined {

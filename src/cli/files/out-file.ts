@@ -165,7 +165,7 @@ function temporaryFile(place: OutPlace, target: string): OutFile {
     ...writer(place, descriptor),
     file: { descriptor, explain: (error) => writeFailure(path, error, place.field) },
     async commit(last) {
-      await withPlainErrorsLater(place, () => flush(descriptor));
+      await withPlainErrorsLater(place, flush(descriptor));
       await turn();
       await turn();
       refuseThere();
@@ -213,7 +213,7 @@ function device(place: OutPlace, flags: 'w' | 'a'): OutFile {
 
 const writer = (place: NamedOutput, descriptor: number): Pick<OutFile, 'write' | 'writeLater'> => ({
   write: (data) => withPlainErrors(place, () => writeWhole(descriptor, Buffer.from(data))),
-  writeLater: (data) => withPlainErrorsLater(place, () => writeWholeLater(descriptor, data)),
+  writeLater: (data) => withPlainErrorsLater(place, writeWholeLater(descriptor, data)),
 });
 
 /** Resolves when everything written is on disk. */
@@ -273,13 +273,10 @@ function withPlainErrors<T>({ path, field }: NamedOutput, work: () => T): T {
   }
 }
 
-async function withPlainErrorsLater<T>({ path, field }: NamedOutput, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
+const withPlainErrorsLater = <T>({ path, field }: NamedOutput, work: Promise<T>): Promise<T> =>
+  work.catch((error: unknown) => {
     throw writeFailure(path, error, field);
-  }
-}
+  });
 
 function codeOf(error: unknown): string | undefined {
   const code = (error as { readonly code?: unknown } | null)?.code;

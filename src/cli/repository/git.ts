@@ -39,7 +39,8 @@ export function git(directory: string, args: readonly string[], input = ''): Buf
   return status === 0 ? stdout : undefined;
 }
 
-const namesIn = (answer: Buffer): readonly string[] => answer.toString().split('\0').slice(0, -1);
+const namesIn = (answer: Buffer | undefined): readonly string[] =>
+  answer?.toString().split('\0').slice(0, -1) ?? [];
 
 /** Returns the files below a directory, as paths relative to it: those that git does not ignore, or all without git. */
 export function filesBelow(directory: string): readonly string[] {
@@ -61,7 +62,7 @@ function regularFilesBelow(top: string): readonly string[] {
  */
 export function isSafeDirectory(directory: string): boolean {
   const listed = ['--system', '--global'].flatMap((scope) =>
-    namesIn(git('/', ['config', scope, '-z', '--get-all', 'safe.directory']) ?? Buffer.alloc(0)),
+    namesIn(git('/', ['config', scope, '-z', '--get-all', 'safe.directory'])),
   );
   // An empty entry resets the list.
   const valid = listed.slice(listed.lastIndexOf('') + 1);
@@ -98,10 +99,10 @@ export function stagedFiles(top: string): readonly IndexedFile[] {
     '--no-ext-diff',
     '--diff-filter=d',
   ];
-  const parts = namesIn(git(top, args) ?? Buffer.alloc(0));
-  return pairs(parts).flatMap(([description, path]) => {
-    const [, id] = REGULAR.exec(description) ?? [];
-    return id === undefined ? [] : [{ path, id }];
+  const parts = namesIn(git(top, args));
+  return parts.flatMap((description, index) => {
+    const [, id] = index % 2 === 0 ? (REGULAR.exec(description) ?? []) : [];
+    return id === undefined ? [] : [{ path: parts[index + 1] ?? '', id }];
   });
 }
 
@@ -125,7 +126,7 @@ export function committed(path: string): Buffer | undefined {
 /** Returns the files of one name in the index, in any directory. */
 export function indexedFilesNamed(top: string, name: string): readonly IndexedFile[] {
   const listed = git(top, ['ls-files', '-s', '-z', '--', `:(glob)**/${name}`]);
-  return namesIn(listed ?? Buffer.alloc(0)).flatMap((line) => {
+  return namesIn(listed).flatMap((line) => {
     const [, id, path] = /^\d+ ([0-9a-f]+) 0\t([\s\S]*)$/.exec(line) ?? [];
     return id === undefined || path === undefined ? [] : [{ path, id }];
   });
@@ -148,10 +149,6 @@ export function unmergedSides(path: string): MergeSides | undefined {
   if (listed === undefined || listed.length === 0) return undefined;
   const stage = (number: number): Buffer => git(directory, ['show', `:${number}:${name}`]) ?? Buffer.alloc(0);
   return { base: stage(1), ours: stage(2), theirs: stage(3) };
-}
-
-function pairs(parts: readonly string[]): readonly (readonly [string, string])[] {
-  return parts.flatMap((part, index) => (index % 2 === 0 ? [[part, parts[index + 1] ?? ''] as const] : []));
 }
 
 /**

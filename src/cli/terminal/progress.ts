@@ -73,29 +73,25 @@ function bar(fraction: number): string {
   return `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}] ${percent} %`;
 }
 
+interface Job {
+  /** Total size of the input; undefined if the number of items is known, or nothing is. */
+  readonly bytes?: number | undefined;
+  readonly noun: string;
+  /** Whether results go to standard output. */
+  readonly besideOutput: boolean;
+  /** Returns what Ctrl-C leaves behind. */
+  readonly cancelled?: () => string;
+}
+
 /** Progress of a long job on many items. */
 export class ProgressBar extends ProgressLine {
-  readonly #totalBytes: number | undefined;
-  readonly #noun: string;
+  readonly #about: Job;
   #bytes = 0;
   #done = 0;
 
-  /**
-   * Creates the progress.
-   * @param about `besideOutput`: whether results go to standard output; `cancelled` returns what Ctrl-C leaves behind
-   */
-  constructor(
-    session: Session,
-    about: {
-      readonly bytes: number | undefined;
-      readonly noun: string;
-      readonly besideOutput: boolean;
-      readonly cancelled?: () => string;
-    },
-  ) {
+  constructor(session: Session, about: Job) {
     super(session, about.besideOutput, about.cancelled);
-    this.#totalBytes = about.bytes;
-    this.#noun = about.noun;
+    this.#about = about;
   }
 
   bytesRead(bytes: number): void {
@@ -105,7 +101,8 @@ export class ProgressBar extends ProgressLine {
   /** Counts further finished items. */
   done(count: number): void {
     this.#done += count;
-    this.#draw(this.#totalBytes === undefined ? undefined : this.#bytes / Math.max(1, this.#totalBytes));
+    const { bytes } = this.#about;
+    this.#draw(bytes === undefined ? undefined : this.#bytes / Math.max(1, bytes));
   }
 
   /** Shows the progress, for jobs that know the number of items. */
@@ -116,7 +113,7 @@ export class ProgressBar extends ProgressLine {
 
   #draw(fraction: number | undefined): void {
     this.draw(() => {
-      const count = `${this.#done.toLocaleString('en')} ${this.#noun}`;
+      const count = `${this.#done.toLocaleString('en')} ${this.#about.noun}`;
       return fraction === undefined ? count : `${bar(fraction)} ${count}`;
     });
   }
@@ -127,7 +124,7 @@ export async function watched<T>(
   session: Session,
   job: (onProgress: (done: number, total: number) => void) => Promise<T>,
 ): Promise<T> {
-  const progress = new ProgressBar(session, { bytes: undefined, noun: 'files', besideOutput: false });
+  const progress = new ProgressBar(session, { noun: 'files', besideOutput: false });
   try {
     return await job((done, total) => progress.show(done, total));
   } finally {
