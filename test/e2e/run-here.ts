@@ -60,10 +60,10 @@ async function runAlone(
 /** A process that ends takes these with it. */
 const signalListeners = (): Map<NodeJS.Signals, (() => void)[]> =>
   new Map(
-    Object.keys(constants.signals).map((signal) => [
-      signal as NodeJS.Signals,
-      process.rawListeners(signal) as (() => void)[],
-    ]),
+    process
+      .eventNames()
+      .filter((event): event is NodeJS.Signals => typeof event === 'string' && event in constants.signals)
+      .map((signal) => [signal, process.rawListeners(signal) as (() => void)[]]),
   );
 
 /** @throws for what only a process of its own shows. */
