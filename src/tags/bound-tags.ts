@@ -11,7 +11,7 @@ import {
 } from './organization.ts';
 import { offsetOf, type Page, type PageRequest } from './page.ts';
 import { RecordTable } from './record-table.ts';
-import { Surroundings } from './surroundings.ts';
+import { type Surroundings, surroundingsOf } from './surroundings.ts';
 import type { WorkspaceIndexes } from './workspace-index.ts';
 import { type BindingFilter, holdsAny } from './workspace-query.ts';
 
@@ -71,7 +71,7 @@ export class BoundTags {
     const revision = await this.#ports.store.revision();
     return this.#ports.store.read(async (view) => {
       const organization = await organizationCalled(view, organizationName);
-      const surroundings = await Surroundings.open(view, organization);
+      const surroundings = await surroundingsOf(view, organization);
       const table = await RecordTable.open<WorkspaceRecord>(view, workspacesOf(organization));
       const usual = defaultProjectKey(organization);
       const { records } = await this.#indexes.of(table, revision, usual);

@@ -80,12 +80,12 @@ export class Projects {
   list(organizationName: string, query: ProjectQuery): Promise<Page<Project>> {
     return this.#ports.store.read(async (view) => {
       const organization = await organizationCalled(view, organizationName);
-      const printing = await Printing.open(view, organization);
-      const found = printing.all.filter((project) => fits(organization, project, query));
+      const { all, print } = await projectsOf(view, organization);
+      const found = all.filter((project) => fits(organization, project, query));
       if (query.order !== undefined) found.sort((a, b) => (a.name < b.name ? -1 : 1));
       if (query.order === 'descending') found.reverse();
       const { items, total } = pageFrom(found, query.page);
-      return { ...query.page, items: items.map((project) => printing.print(project)), total };
+      return { ...query.page, items: items.map(print), total };
     });
   }
 
@@ -96,7 +96,7 @@ export class Projects {
   get(reference: Reference): Promise<Project> {
     return this.#ports.store.read(async (view) => {
       const { organization, record: project } = await findRecord(view, 'prj', reference);
-      return (await Printing.open(view, organization)).print(project);
+      return (await projectsOf(view, organization)).print(project);
     });
   }
 
@@ -134,7 +134,7 @@ export class Projects {
       const project = changed(bare, content, fields, edit.now);
       await projects.add(project);
       await edit.save();
-      return (await Printing.open(tx, organization)).print(project);
+      return (await projectsOf(tx, organization)).print(project);
     });
   }
 
@@ -238,7 +238,7 @@ export class Projects {
       const updated = await change(edit, project);
       await projects.replace(project, updated);
       await edit.save();
-      return (await Printing.open(tx, organization)).print(updated);
+      return (await projectsOf(tx, organization)).print(updated);
     });
   }
 }
@@ -281,29 +281,18 @@ function fits(
   return bindings.length === 0 || (sees?.({ id: printIdentifier('prj', { home, key }), name }) ?? true);
 }
 
-/** Context for formatting projects. The default project has all workspaces that no other one has. */
-class Printing {
-  readonly organization: Organization;
-  readonly all: ProjectRecord[];
-  readonly #inDefault: number;
-
-  private constructor(organization: Organization, all: ProjectRecord[], inDefault: number) {
-    this.organization = organization;
-    this.all = all;
-    this.#inDefault = inDefault;
-  }
-
-  static async open(view: View, organization: Organization): Promise<Printing> {
-    const all = await (await ProjectTable.open(view, organization)).all();
-    const workspaces = await RecordTable.open<WorkspaceRecord>(view, workspacesOf(organization));
-    const elsewhere = all.reduce((sum, project) => sum + project.workspaces, 0);
-    return new Printing(organization, all, workspaces.total - elsewhere);
-  }
-
-  print(project: ProjectRecord): Project {
-    const isDefault = project.key === defaultProjectKey(this.organization);
-    return printProject(this.organization, project, isDefault ? this.#inDefault : project.workspaces);
-  }
+/** Returns all projects, and how they are formatted. The default project has all workspaces that no other one has. */
+async function projectsOf(view: View, organization: Organization) {
+  const all = await (await ProjectTable.open(view, organization)).all();
+  const workspaces = await RecordTable.open<WorkspaceRecord>(view, workspacesOf(organization));
+  const inDefault = workspaces.total - all.reduce((sum, project) => sum + project.workspaces, 0);
+  return {
+    all,
+    print(project: ProjectRecord): Project {
+      const isDefault = project.key === defaultProjectKey(organization);
+      return printProject(organization, project, isDefault ? inDefault : project.workspaces);
+    },
+  };
 }
 
 const printProject = (organization: Organization, project: ProjectRecord, workspaces: number) => ({

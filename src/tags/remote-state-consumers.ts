@@ -13,7 +13,7 @@ import { OrganizationEdit } from './organization-edit.ts';
 import { offsetOf, type Page, type PageRequest, pageFrom } from './page.ts';
 import { RecordTable } from './record-table.ts';
 import { DEFAULT_SETTINGS } from './settings.ts';
-import { findRecord, Surroundings } from './surroundings.ts';
+import { findRecord, surroundingsOf } from './surroundings.ts';
 import { printWorkspace, type Workspace } from './workspaces.ts';
 
 /** Maximum number per workspace: each change of the workspace rewrites its record, and those next to it. */
@@ -46,7 +46,7 @@ export class RemoteStateConsumers {
       const { items, total } = isGlobal(workspace)
         ? await others(table, workspace, page, seenIn(organization, sees))
         : pageFrom((await table.getAll(workspace.stateConsumers ?? [])).filter(isSeen), page);
-      const surroundings = await Surroundings.open(view, organization);
+      const surroundings = await surroundingsOf(view, organization);
       const records = await table.getAll(items.map(({ key }) => key));
       const printed = await Promise.all(records.map((record) => printWorkspace(surroundings, record)));
       return { ...page, items: printed, total };

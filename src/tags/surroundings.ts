@@ -1,7 +1,6 @@
 import type { CofferError } from '../ground/errors.ts';
 import type { Random } from '../ground/random.ts';
 import type { Transaction, View } from '../store/store.ts';
-import { bindingsOf, type EffectiveBinding, effectiveBindings } from './bindings.ts';
 import { parseIdentifier, type RecordAddress } from './identifiers.ts';
 import { foldCase } from './names.ts';
 import {
@@ -26,7 +25,6 @@ import {
 } from './organization.ts';
 import { RecordTable, type TableRecord } from './record-table.ts';
 import { RecordTableEdit } from './record-table-edit.ts';
-import { DEFAULT_EXECUTION_MODE, type ExecutionMode } from './settings.ts';
 
 /** Projects of an organization, including the default one, which need not be stored. */
 export class ProjectTable {
@@ -105,44 +103,21 @@ export function addressIn(
 /**
  * Context for formatting and searching workspaces: tags, projects and reserved keys of their organization, in one view.
  */
-export class Surroundings {
+export interface Surroundings {
   readonly organization: Organization;
   readonly tags: RecordTable<TagRecord>;
   readonly projects: ProjectTable;
   /** Reserved keys that workspaces cannot override. */
   readonly fixedKeys: ReadonlySet<string>;
+}
 
-  private constructor(
-    organization: Organization,
-    tags: RecordTable<TagRecord>,
-    projects: ProjectTable,
-    fixedKeys: ReadonlySet<string>,
-  ) {
-    this.organization = organization;
-    this.tags = tags;
-    this.projects = projects;
-    this.fixedKeys = fixedKeys;
-  }
-
-  static async open(view: View, organization: Organization): Promise<Surroundings> {
-    const tags = await RecordTable.open<TagRecord>(view, tagsOf(organization));
-    const projects = await ProjectTable.open(view, organization);
-    return new Surroundings(organization, tags, projects, await fixedKeysOf(view, organization));
-  }
-
-  /** Returns the effective tags of a workspace. */
-  async bindings(workspace: WorkspaceRecord): Promise<readonly EffectiveBinding[]> {
-    const project = await this.projects.of(workspace);
-    return effectiveBindings(bindingsOf(workspace), bindingsOf(project), this.fixedKeys);
-  }
-
-  async executionMode(workspace: WorkspaceRecord): Promise<ExecutionMode> {
-    return workspace.executionMode ?? this.projectExecutionMode(await this.projects.of(workspace));
-  }
-
-  projectExecutionMode({ executionMode }: ProjectRecord): ExecutionMode {
-    return executionMode ?? this.organization.executionMode ?? DEFAULT_EXECUTION_MODE;
-  }
+export async function surroundingsOf(view: View, organization: Organization): Promise<Surroundings> {
+  return {
+    organization,
+    tags: await RecordTable.open<TagRecord>(view, tagsOf(organization)),
+    projects: await ProjectTable.open(view, organization),
+    fixedKeys: await fixedKeysOf(view, organization),
+  };
 }
 
 /** Reads the names of the reserved keys that workspaces cannot override. */

@@ -2,7 +2,7 @@ import type { Transaction, View } from '../store/store.ts';
 import {
   type Binding,
   bindingsOf,
-  type EffectiveBinding,
+  effectiveBindings,
   type NewBinding,
   refuseOverrides,
   replacedBindings,
@@ -26,8 +26,14 @@ import {
 import { OrganizationEdit } from './organization-edit.ts';
 import { type Page, type PageRequest, pageFrom } from './page.ts';
 import { RecordTable } from './record-table.ts';
-import { changedSettings, DEFAULT_SETTINGS, type ExecutionMode, type WorkspaceSettings } from './settings.ts';
-import { findRecord, Surroundings } from './surroundings.ts';
+import {
+  changedSettings,
+  DEFAULT_EXECUTION_MODE,
+  DEFAULT_SETTINGS,
+  type ExecutionMode,
+  type WorkspaceSettings,
+} from './settings.ts';
+import { findRecord, type Surroundings, surroundingsOf } from './surroundings.ts';
 import { printTag, type Tag } from './tag-pool.ts';
 import type { WorkspaceIndexes } from './workspace-index.ts';
 import { findWorkspaces, type WorkspaceQuery } from './workspace-query.ts';
@@ -88,7 +94,7 @@ export class Workspaces {
     const revision = await store.revision();
     return store.read(async (view) => {
       const organization = await organizationCalled(view, organizationName);
-      const surroundings = await Surroundings.open(view, organization);
+      const surroundings = await surroundingsOf(view, organization);
       const workspaces = await RecordTable.open<WorkspaceRecord>(view, workspacesOf(organization));
       const searched = { workspaces, surroundings, revision };
       const { keys, total } = await findWorkspaces(searched, this.#searches, this.#indexes, query);
@@ -105,7 +111,7 @@ export class Workspaces {
   get(reference: Reference): Promise<Workspace> {
     return this.#ports.store.read(async (view) => {
       const { organization, record: workspace } = await findRecord(view, 'ws', reference);
-      return printWorkspace(await Surroundings.open(view, organization), workspace);
+      return printWorkspace(await surroundingsOf(view, organization), workspace);
     });
   }
 
@@ -186,7 +192,7 @@ export class Workspaces {
   tags(reference: Reference, search: string, page: PageRequest): Promise<Page<Tag>> {
     return this.#ports.store.read(async (view) => {
       const { organization, record: workspace } = await findRecord(view, 'ws', reference);
-      const { tags } = await Surroundings.open(view, organization);
+      const { tags } = await surroundingsOf(view, organization);
       const wanted = foldCase(search);
       const carried = await tagsOn(workspace, tags);
       const found = carried.filter(({ name }) => name.includes(wanted));
@@ -305,7 +311,7 @@ async function refuseFixed(
   wanted: readonly NewBinding[],
 ): Promise<void> {
   if (wanted.length === 0) return;
-  const { projects, fixedKeys } = await Surroundings.open(view, organization);
+  const { projects, fixedKeys } = await surroundingsOf(view, organization);
   if (fixedKeys.size === 0) return;
   const holder = await projects.of(project === undefined ? {} : { project });
   refuseOverrides(wanted, bindingsOf(holder), fixedKeys);
@@ -316,7 +322,7 @@ const kept = (bindings: readonly Binding[]): readonly Binding[] | undefined =>
   bindings.length === 0 ? undefined : bindings;
 
 async function getAt(view: View, organization: Organization, key: string): Promise<Workspace> {
-  const surroundings = await Surroundings.open(view, organization);
+  const surroundings = await surroundingsOf(view, organization);
   const workspaces = await RecordTable.open<WorkspaceRecord>(view, workspacesOf(organization));
   const workspace = await workspaces.get(key);
   if (workspace === undefined) throw workspaceNotFound(key);
@@ -330,11 +336,10 @@ const tagsOn = async (workspace: WorkspaceRecord, tags: RecordTable<TagRecord>):
 
 /** A workspace as those above see it. */
 export async function printWorkspace(surroundings: Surroundings, workspace: WorkspaceRecord) {
-  const { organization, projects, tags } = surroundings;
+  const { organization, projects, tags, fixedKeys } = surroundings;
   const { home, name } = organization;
   const carried = await tagsOn(workspace, tags);
   const project = await projects.of(workspace);
-  const effective: readonly EffectiveBinding[] = await surroundings.bindings(workspace);
   return {
     /** `ws-` and 16 letters and digits. */
     id: printIdentifier('ws', { home, key: workspace.key }),
@@ -352,9 +357,13 @@ export async function printWorkspace(surroundings: Surroundings, workspace: Work
     /** Its own tags, in insertion order. */
     bindings: bindingsOf(workspace),
     /** Its own tags and inherited ones. */
-    effectiveBindings: effective,
+    effectiveBindings: effectiveBindings(bindingsOf(workspace), bindingsOf(project), fixedKeys),
     settings: { ...DEFAULT_SETTINGS, ...workspace.settings },
-    executionMode: await surroundings.executionMode(workspace),
+    executionMode:
+      workspace.executionMode ??
+      project.executionMode ??
+      organization.executionMode ??
+      DEFAULT_EXECUTION_MODE,
     /** Whether the mode is its own, not inherited. */
     hasExecutionMode: workspace.executionMode !== undefined,
   };
