@@ -111,26 +111,24 @@ export const otherNameRefused = (
   text: string,
   { name, otherNameAt = 0 }: ScalarPlace,
 ): CofferError =>
-  format === 'dotenv'
-    ? refusedAt(file, {
-        text,
-        offset: otherNameAt,
-        message: `some programs read ${name} as part of the value that begins here, so ${name} cannot be encrypted on its own`,
-        hint: 'close the quote on the line that it begins on, use no backslash before it or at the end of the line, and remove spaces after a last "="',
-      })
-    : text[otherNameAt] === '*'
-      ? refusedAt(file, {
-          text,
-          offset: otherNameAt,
-          message: `this is an alias of ${name}: an encrypted value can have only one name`,
-          hint: 'replace the alias with a separate value',
-        })
-      : refusedAt(file, {
-          text,
-          offset: otherNameAt,
-          message: `some programs read ${name} under another name, because of a YAML tag: an encrypted value can have only one name`,
-          hint: 'remove the tag, which begins with !',
-        });
+  refusedAt(file, {
+    text,
+    offset: otherNameAt,
+    ...(format === 'dotenv' ? inOtherValue(name) : text[otherNameAt] === '*' ? aliased(name) : tagged(name)),
+  });
+
+const inOtherValue = (name: string) => ({
+  message: `some programs read ${name} as part of the value that begins here, so ${name} cannot be encrypted on its own`,
+  hint: 'close the quote on the line that it begins on, use no backslash before it or at the end of the line, and remove spaces after a last "="',
+});
+const aliased = (name: string) => ({
+  message: `this is an alias of ${name}: an encrypted value can have only one name`,
+  hint: 'replace the alias with a separate value',
+});
+const tagged = (name: string) => ({
+  message: `some programs read ${name} under another name, because of a YAML tag: an encrypted value can have only one name`,
+  hint: 'remove the tag, which begins with !',
+});
 
 /** Formats the name of keys: `db.password`. */
 export const nameOf = (path: readonly string[]): string =>

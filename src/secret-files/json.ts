@@ -42,12 +42,7 @@ function parse(text: string, file: string): SecretFile {
     written: (_place, value) => JSON.stringify(value),
     added(name, value) {
       const { branch, missing } = gapFor(root, name);
-      const [key, ...below] = missing;
-      const inner = below.reduceRight(
-        (json, next) => `{${JSON.stringify(next)}: ${json}}`,
-        JSON.stringify(value),
-      );
-      return addedInFlow(text, branch, branch.isList ? inner : `${JSON.stringify(key)}: ${inner}`);
+      return addedInFlow(text, branch, { missing, value }, (key) => JSON.stringify(key));
     },
     removed(place) {
       const parent = parentOf(root, place);
@@ -133,14 +128,7 @@ class JsonReader {
     const source = string ?? number ?? boolean ?? this.#take(NULL);
     if (source === undefined) throw this.#refused('not valid JSON');
     const text = string === undefined ? source : this.#meaning(string, start);
-    const type =
-      string !== undefined
-        ? 'string'
-        : number !== undefined
-          ? 'number'
-          : boolean !== undefined
-            ? 'boolean'
-            : 'null';
+    const type = string ? 'string' : number ? 'number' : boolean ? 'boolean' : 'null';
     const place: ScalarPlace = {
       name: nameOf(path),
       path,

@@ -91,8 +91,25 @@ export function refuseToMoveOthers(
   });
 }
 
-/** Adds an entry at the end of a map or list in brackets, formatted like the previous one. */
-export function addedInFlow(text: string, { start, end, entries }: TreeBranch, entry: string): string {
+/**
+ * Adds a value at the end of a map or list in brackets, formatted like the previous one.
+ * @param missing keys, of which all but the first are those of new maps
+ * @param keyText formats the first one
+ */
+export function addedInFlow(
+  text: string,
+  { isList, start, end, entries }: TreeBranch,
+  {
+    missing: [key, ...below],
+    value,
+  }: { readonly missing: readonly [string, ...string[]]; readonly value: string },
+  keyText: (key: string) => string,
+): string {
+  const inner = below.reduceRight(
+    (json, next) => `{${JSON.stringify(next)}: ${json}}`,
+    JSON.stringify(value),
+  );
+  const entry = isList ? inner : `${keyText(key)}: ${inner}`;
   const last = entries.at(-1);
   const before = entries.at(-2)?.end ?? start;
   if (last === undefined) return `${text.slice(0, start + 1)}${entry}${text.slice(end - 1)}`;

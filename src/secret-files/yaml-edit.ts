@@ -37,14 +37,7 @@ export function addedToYaml(
     );
   }
   const { branch, missing } = gapFor(document.root, rest);
-  if (branch.isFlow) {
-    const [key, ...below] = missing;
-    const inner = below.reduceRight(
-      (flow, next) => `{${JSON.stringify(next)}: ${flow}}`,
-      JSON.stringify(value),
-    );
-    return addedInFlow(text, branch, branch.isList ? inner : `${keyText(key)}: ${inner}`);
-  }
+  if (branch.isFlow) return addedInFlow(text, branch, { missing, value }, yamlString);
   const column = ' '.repeat(branch.start - (text.lastIndexOf('\n', branch.start - 1) + 1));
   const end = branch.entries.at(-1)?.end ?? branch.end;
   return appended(
@@ -64,8 +57,6 @@ const noPlace = (name: string): CofferError =>
     hint: 'the file has no such YAML document, or the document is a single value',
   });
 
-const keyText = (key: string): string => yamlString(key);
-
 interface NestedStyle {
   readonly newline: string;
   readonly inList?: boolean | undefined;
@@ -78,7 +69,7 @@ function nested(
   value: string,
   { newline, inList = false }: NestedStyle,
 ): string {
-  const head = inList ? `${indent}-` : `${indent}${keyText(key)}:`;
+  const head = inList ? `${indent}-` : `${indent}${yamlString(key)}:`;
   const [next, ...rest] = below;
   if (next === undefined) return `${head} ${yamlString(value)}`;
   return `${head}${newline}${nested(indent + STEP, [next, ...rest], value, { newline })}`;

@@ -186,11 +186,11 @@ class Walk {
     const value = this.#value(contents, { prefix, path: [], inFlow: false });
     this.#anchors.mark(this.places, this.#text, this.#file);
     if (value !== undefined && !('source' in value)) return value;
-    throw refusedAt(this.#file, {
-      text: this.#text,
-      offset: contents.range[0],
-      message: 'expected a map or a list here',
-    });
+    throw this.#refused(contents.range[0], 'expected a map or a list here');
+  }
+
+  #refused(offset: number, message: string): CofferError {
+    return refusedAt(this.#file, { text: this.#text, offset, message });
   }
 
   #value(node: unknown, where: Where): TreeBranch | ScalarPlace | undefined {
@@ -204,8 +204,7 @@ class Walk {
 
   #branch(node: YAMLMap | YAMLSeq, where: Where): TreeBranch {
     const [start = 0, end = 0] = node.range ?? [];
-    if (where.path.length === MAX_DEPTH)
-      throw refusedAt(this.#file, { text: this.#text, offset: start, message: 'nested too deeply' });
+    if (where.path.length === MAX_DEPTH) throw this.#refused(start, 'nested too deeply');
     const isFlow = node.flow === true;
     const isList = !isMap(node);
     const inside = { ...where, inFlow: where.inFlow || isFlow };
@@ -231,13 +230,7 @@ class Walk {
     this.#key(key, where.path.length);
     const [start, keyEnd] = rangeOf(key);
     const name = isScalar(key) && key.type !== 'PLAIN' ? String(key.value) : this.#text.slice(start, keyEnd);
-    if (keys.has(name)) {
-      throw refusedAt(this.#file, {
-        text: this.#text,
-        offset: start,
-        message: `duplicate key ${JSON.stringify(name)}`,
-      });
-    }
+    if (keys.has(name)) throw this.#refused(start, `duplicate key ${JSON.stringify(name)}`);
     keys.add(name);
     const from = this.places.length;
     const inner = this.#value(value, { ...where, path: [...where.path, name] });
@@ -262,12 +255,7 @@ class Walk {
     if (!isScalar(node) && !isCollection(node)) return;
     this.#anchors.begin(node.anchor, this.places.length);
     if (isScalar(node)) return;
-    if (depth === MAX_DEPTH)
-      throw refusedAt(this.#file, {
-        text: this.#text,
-        offset: rangeOf(node)[0],
-        message: 'nested too deeply',
-      });
+    if (depth === MAX_DEPTH) throw this.#refused(rangeOf(node)[0], 'nested too deeply');
     for (const item of node.items) {
       this.#key(isPair(item) ? item.key : item, depth + 1);
       if (isPair(item)) this.#key(item.value, depth + 1);

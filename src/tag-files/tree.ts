@@ -6,6 +6,7 @@ import {
   type NameChecks,
   refusedAt,
   type TagFile,
+  type TagFormat,
 } from './tag-file.ts';
 
 /*
@@ -115,3 +116,18 @@ const shortest = ({ tags, bindings, project }: Carried): unknown =>
         bindings: bindings !== undefined && bindings.size > 0 ? Object.fromEntries(bindings) : undefined,
         project,
       };
+
+export const json: TagFormat = {
+  parse(text, file, checks) {
+    return fromTree(parsed(text, file), file, checks);
+  },
+  print: (content) => `${JSON.stringify(toTree(content), undefined, 2)}\n`,
+};
+
+function parsed(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw refusedAt(file, '', `invalid JSON: ${(error as Error).message}`);
+  }
+}

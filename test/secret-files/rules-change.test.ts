@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { pathOf } from '../../src/secret-files/format.ts';
-import { covers } from '../../src/secret-files/patterns.ts';
-import { isSecret, looksSecret, type Rule, ruleFor } from '../../src/secret-files/rules.ts';
+import { covers, isSecret, looksSecret, type Rule, ruleFor } from '../../src/secret-files/rules.ts';
 import { keysBetween, lossesBetween } from '../../src/secret-files/rules-change.ts';
 import { rounds } from '../long.ts';
 

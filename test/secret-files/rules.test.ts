@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { covers, mayCoverVariable } from '../../src/secret-files/patterns.ts';
-import { isSecret, ruleFor, rulesIn } from '../../src/secret-files/rules.ts';
+import { covers, isSecret, mayCoverVariable, ruleFor, rulesIn } from '../../src/secret-files/rules.ts';
 import { yaml } from '../../src/secret-files/yaml.ts';
 import { refusal } from '../refusal.ts';
 
