@@ -138,6 +138,23 @@ export function asCofferError(error: unknown): CofferError | undefined {
   return error instanceof CofferError ? error : undefined;
 }
 
+/** Creates a handler that returns a value in place of a CofferError; anything else is thrown. */
+export const refusedAs =
+  <T>(value: T) =>
+  (error: unknown): T => {
+    if (asCofferError(error) === undefined) throw error;
+    return value;
+  };
+
+/** Returns the result of work, or another value if it throws a CofferError. */
+export function unlessRefused<T, O>(work: () => T, otherwise: O): T | O {
+  try {
+    return work();
+  } catch (error) {
+    return refusedAs(otherwise)(error);
+  }
+}
+
 /** Returns the same error with another hint; the original one is its cause. */
 export const withOtherHint = (error: CofferError, hint: Text): CofferError =>
   new CofferError(error.kind, error.texts.message, {

@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto';
 import { utf8 } from '../ground/bytes.ts';
-import { asCofferError } from '../ground/errors.ts';
+import { unlessRefused } from '../ground/errors.ts';
 import type { Random } from '../ground/random.ts';
 import type { AeadCipher } from '../transit/key-types/key-type.ts';
 import { nodeAead } from '../transit/key-types/node-aead.ts';
@@ -26,16 +26,8 @@ export function sealValue(material: Uint8Array, name: string, text: string, rand
 function openValue(material: Uint8Array, name: string, payload: string): Buffer | undefined {
   const bytes = Buffer.from(payload, 'base64');
   if (bytes.toString('base64') !== payload) return undefined;
-  try {
-    return cipherUnder(material).decrypt(
-      bytes.subarray(0, NONCE_BYTES),
-      bytes.subarray(NONCE_BYTES),
-      utf8(name),
-    );
-  } catch (error) {
-    if (asCofferError(error) === undefined) throw error;
-    return undefined;
-  }
+  const [nonce, sealed] = [bytes.subarray(0, NONCE_BYTES), bytes.subarray(NONCE_BYTES)];
+  return unlessRefused(() => cipherUnder(material).decrypt(nonce, sealed, utf8(name)), undefined);
 }
 
 /** Text that a version of a key has opened. */

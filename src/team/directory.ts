@@ -1,4 +1,6 @@
-import { lstatSync, readdirSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { invalid } from '../ground/errors.ts';
 
 /** Locates keyrings. Small, for commands that only need to know whether there is one. */
 
@@ -14,5 +16,28 @@ export function isKeyring(directory: string): boolean {
     );
   } catch {
     return false;
+  }
+}
+
+/**
+ * Refuses to create a store in the directory of keyrings. A store is modified in place, so branches of a repository
+ * that contains one could not be merged. A store that an earlier release created there can still be opened.
+ * @throws `invalid` if there is no such store
+ */
+export function refuseKeyringPlace(location: string | undefined): void {
+  if (location === undefined || basename(location) !== KEYRING || location.includes('://')) return;
+  const isThere = lstatSync(location, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (isThere && !isKeyring(location)) return;
+  throw invalid(`${resolve(location)} is reserved for the keyring of a repository and cannot be a store`, {
+    hint: 'omit --store, and see "coffer team"; a store changes in place and cannot be merged by git',
+  });
+}
+
+/** Returns the directory of the nearest keyring in a directory or above it, within the repository. */
+export function nearestKeyring(directory: string): string | undefined {
+  for (let folder = directory; ; folder = dirname(folder)) {
+    const path = join(folder, KEYRING);
+    if (existsSync(path)) return path;
+    if (dirname(folder) === folder || existsSync(join(folder, '.git'))) return undefined;
   }
 }

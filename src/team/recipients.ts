@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { asCofferError, unsupported } from '../ground/errors.ts';
+import { unlessRefused, unsupported } from '../ground/errors.ts';
 import { keyOfSshBlob, sshBlob } from '../signatures/ssh-key.ts';
 import {
   type PluginHost,
@@ -40,7 +40,7 @@ function sshKeyOf(text: string): SshKey | undefined {
   const [, name, base64 = ''] = SSH.exec(text) ?? [];
   const blob = Buffer.from(base64, 'base64');
   if (name === undefined || blob.toString('base64') !== base64) return undefined;
-  try {
+  return unlessRefused(() => {
     const key = keyOfSshBlob(blob);
     if (!sshBlob(key).equals(blob) || blob.toString('latin1', 4, 4 + name.length) !== name) return undefined;
     const bits = key.asymmetricKeyDetails?.modulusLength;
@@ -49,10 +49,7 @@ function sshKeyOf(text: string): SshKey | undefined {
         ? isSoundEd25519(blob.subarray(ED25519_HEAD.length))
         : bits >= MIN_RSA_BITS && bits <= MAX_RSA_BITS;
     return isRight ? { key, blob } : undefined;
-  } catch (error) {
-    if (asCofferError(error) === undefined) throw error;
-    return undefined;
-  }
+  }, undefined);
 }
 
 /**
@@ -79,14 +76,11 @@ export function isRecipient(text: string): boolean {
   if (text.length > MAX_CHARACTERS) return false;
   if (text.startsWith('ssh-')) return isEd25519(text) || sshKeyOf(text) !== undefined;
   if (!/^age1[\x21-\x7e]+$/.test(text) || text !== text.toLowerCase()) return false;
-  try {
+  return unlessRefused(() => {
     if (!isOwnRecipient(text)) return pluginOfRecipient(text) !== undefined;
     const { kem, bytes } = parseRecipient(text);
     return kem.isSound?.(bytes) ?? true;
-  } catch (error) {
-    if (asCofferError(error) === undefined) throw error;
-    return false;
-  }
+  }, false);
 }
 
 /** Whether a line is a public signing key. */

@@ -1,4 +1,4 @@
-import { asCofferError } from '../../ground/errors.ts';
+import { refusedAs } from '../../ground/errors.ts';
 import { ANSWER_WITHIN_MS, askpassOf, askpassVariables, confirmByProgram } from '../secrets/askpass.ts';
 import type { Session } from '../session.ts';
 import { visible } from '../terminal/visible.ts';
@@ -24,10 +24,7 @@ export function askerOf(
   return (question, gone) => {
     const answer = last.then(() => !gone.aborted && asking(visible(question), gone));
     last = answer.catch(() => undefined);
-    return answer.catch((error: unknown) => {
-      if (asCofferError(error) === undefined) throw error;
-      return false;
-    });
+    return answer.catch(refusedAs(false));
   };
 }
 

@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { elapsedMs } from '../../ground/clock.ts';
+import { pause } from '../../ground/pause.ts';
 import { programAfterNode } from '../program.ts';
 import { AGENT_PROCESS, KEYRING_AGENT_PROCESS } from './agent-process.ts';
 
@@ -10,7 +12,7 @@ const LISTENS = 0x10000;
  * Returns the processes of this user that were started as agents and have the socket open.
  * @returns process IDs; undefined if they cannot be found, as without `/proc`
  */
-export function listenersOn(socket: string): readonly string[] | undefined {
+function listenersOn(socket: string): readonly string[] | undefined {
   const inodes = attempt(() => inodesOf(socket));
   return inodes && attempt(() => readdirSync('/proc'))?.filter((name) => isAgentOn(name, inodes));
 }
@@ -25,7 +27,7 @@ export const waitsOn = (socket: string): boolean | undefined =>
   listenersOn(socket)?.some((pid) => attempt(() => runsThisProgram(pid)) === true);
 
 /** Returns the inodes of the sockets that listen at a path, in the form of the links in `/proc/PID/fd`. */
-export const inodesOf = (path: string): readonly string[] =>
+const inodesOf = (path: string): readonly string[] =>
   readFileSync('/proc/net/unix', 'utf8')
     .split('\n')
     .flatMap((line) => {
@@ -66,7 +68,7 @@ function isSameFile(path: string, other: string): boolean {
   return one !== undefined && one.dev === two?.dev && one.ino === two.ino;
 }
 
-export const hasOpen = (pid: string, inodes: readonly string[]): boolean =>
+const hasOpen = (pid: string, inodes: readonly string[]): boolean =>
   attempt(() =>
     readdirSync(`/proc/${pid}/fd`).some((name) => {
       const file = attempt(() => readlinkSync(`/proc/${pid}/fd/${name}`));
@@ -81,4 +83,41 @@ export function attempt<T>(look: () => T): T | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Time within which a killed process ends, in milliseconds. */
+const ENDS_WITHIN_MS = 5000;
+const CLOSES_WITHIN_MS = 1000;
+const LOOK_EVERY_MS = 20;
+
+/**
+ * Kills the agent that listens on a socket. Only a process of this user that has that very socket open and was started
+ * as an agent is killed; a service manager, which may hold the same socket, is not.
+ * @returns process ID of the killed agent; undefined if the process cannot be found, as without `/proc`, or has ended
+ * by itself
+ */
+export async function endAgent(socket: string): Promise<number | undefined> {
+  const inodes = attempt(() => inodesOf(socket)) ?? [];
+  const pid = listenersOn(socket)?.[0];
+  if (pid === undefined) return undefined;
+  // It may have ended by now.
+  if (!attempt(() => process.kill(Number(pid), 'SIGKILL'))) return undefined;
+  // It may remain as a zombie until its parent waits for it, but then has no open files.
+  if (!(await becomes(() => !hasOpen(pid, inodes), ENDS_WITHIN_MS))) return undefined;
+  // Its sockets are closed a moment later; one that a service manager holds as well stays open.
+  await becomes(() => (attempt(() => inodesOf(socket)) ?? []).length === 0, CLOSES_WITHIN_MS);
+  return Number(pid);
+}
+
+/**
+ * Waits for a condition.
+ * @returns whether it became true in time
+ */
+async function becomes(condition: () => boolean, withinMs: number): Promise<boolean> {
+  const start = elapsedMs();
+  while (!condition()) {
+    if (elapsedMs() - start > withinMs) return false;
+    await pause(LOOK_EVERY_MS);
+  }
+  return true;
 }

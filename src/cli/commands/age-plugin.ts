@@ -13,7 +13,7 @@ import { lockedStore } from '../../store/refusals.ts';
 import { Conversation } from '../../transit/envelope/age/conversation.ts';
 import { askerOf } from '../agent/ask.ts';
 import { findAgent, requireDirectory } from '../agent/find.ts';
-import { listedOffers } from '../agent/listed-offers.ts';
+import { listedOffers } from '../agent/offers.ts';
 import type { OwnCommand } from '../command.ts';
 import { textOption } from '../given.ts';
 import { taking } from '../parse/everywhere.ts';

@@ -89,7 +89,7 @@ const valuesOf: Lister = async (session, { arguments: [path], options }) => {
 };
 
 const membersHere: Lister = async ({ environment }) => {
-  const { keyringInSight } = await import('../team/known-members.ts');
+  const { keyringInSight } = await import('../team/memory.ts');
   const cards = keyringInSight(environment)?.cards() ?? [];
   return [...new Set(cards.map(({ card }) => card.name))];
 };

@@ -15,7 +15,7 @@ import { filesBelow, git, workingTree } from '../repository/git.ts';
 import { CHECK_STAGED } from '../secret-files/clone-reminder.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import type { Session } from '../session.ts';
-import { isUnfinished, isWaiting, WORK_IS_LEFT } from '../team/due.ts';
+import { isUnfinished, isWaiting, WORK_IS_LEFT } from '../team/oddities.ts';
 import { TeamMemory } from '../team/memory.ts';
 import { placeIn } from '../team/place.ts';
 import { quoted } from '../terminal/shell-word.ts';

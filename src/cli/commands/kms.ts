@@ -7,7 +7,7 @@ import type { Runner } from '../../operations/declaration/operation.ts';
 import { Log } from '../../service/log.ts';
 import { makeWay } from '../../service/socket-file.ts';
 import { uselessSecrets } from '../../store/backends/registry.ts';
-import { checkKey } from '../agent/check-key.ts';
+import { checkKey } from '../agent/offers.ts';
 import type { OwnCommand } from '../command.ts';
 import { textOption } from '../given.ts';
 import { taking } from '../parse/everywhere.ts';

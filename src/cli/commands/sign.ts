@@ -13,7 +13,7 @@ import { FORCE, forceOption } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 import { FORMATS, type SignatureFormat } from '../signatures/formats.ts';
 import { type Signer, signerOf } from '../signatures/named-keys.ts';
-import { namespaceIn, namespaceOption } from '../signatures/namespace.ts';
+import { namespaceIn, namespaceOption } from '../signatures/naming.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 
 const FILES = 'FILE';

@@ -1,32 +1,19 @@
 import { asCofferError, conflict, invalid, sealed } from '../../ground/errors.ts';
 import type { Table } from '../../operations/declaration/table.ts';
 import { rekey as sealAgain } from '../../store/administration/rekey.ts';
-import {
-  addSlot,
-  listSlots,
-  removeSlot,
-  replaceSlot,
-  requireRemovable,
-} from '../../store/administration/slots.ts';
+import { addSlot, listSlots, removeSlot, replaceSlot, requireRemovable } from '../../store/administration/slots.ts';
 import { sealedView } from '../../store/administration/status.ts';
 import { DamageError } from '../../store/administration/verified.ts';
 import type { SealedStore } from '../../store/sealed/sealed-store.ts';
 import type { SlotSummary } from '../../store/slots/slot-kind.ts';
-import { lockAgent } from '../agent/lock.ts';
-import { sayWhyAsked } from '../agent/why-asked.ts';
+import { lockAgent, sayWhyAsked } from '../agent/managing.ts';
 import type { OwnCommand } from '../command.ts';
 import { unlessUnseen } from '../doubts.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { isBrief, printDocument, printResult } from '../files/output.ts';
 import { textOption } from '../given.ts';
 import { takingFile } from '../parse/everywhere.ts';
-import {
-  newPassphrase,
-  newsOfSlots,
-  type PlannedSlot,
-  plannedSlots,
-  slotOptions,
-} from '../secrets/new-slots.ts';
+import { newPassphrase, newsOfSlots, type PlannedSlot, plannedSlots, slotOptions } from '../secrets/new-slots.ts';
 import { unlockStore, unlockWithPassphrase } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
 import { watched } from '../terminal/progress.ts';

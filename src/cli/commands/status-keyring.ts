@@ -1,7 +1,7 @@
 import { spelled } from '../../team/names.ts';
 import { sharingHint } from '../secret-files/store-values.ts';
 import type { Session } from '../session.ts';
-import { keyringInSight } from '../team/known-members.ts';
+import { keyringInSight } from '../team/memory.ts';
 import { keyringIdentities, ownCards } from '../team/own-keys.ts';
 
 /**

@@ -7,7 +7,7 @@ import type { Finding } from '../../store/administration/status.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';
 import { locationForms, locationFrom, migrateAt, printLocation } from '../../store/backends/registry.ts';
 import { printVersion } from '../../store/backends/version.ts';
-import { sayWhyAsked } from '../agent/why-asked.ts';
+import { sayWhyAsked } from '../agent/managing.ts';
 import type { OwnCommand } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { isBrief, printDocument, printResult } from '../files/output.ts';

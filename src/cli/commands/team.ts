@@ -13,7 +13,7 @@ import { remindOfGitSetupHere } from '../secret-files/clone-reminder.ts';
 import { type RuledFile, sharedKeys, valuesUnder } from '../secret-files/ruled-files.ts';
 import { sharingHint } from '../secret-files/store-values.ts';
 import type { Session } from '../session.ts';
-import { isUnfinished, isWaiting, WORK_IS_LEFT } from '../team/due.ts';
+import { isUnfinished, isWaiting, WORK_IS_LEFT } from '../team/oddities.ts';
 import { openKeyring, type TeamKeyring } from '../team/keyring.ts';
 import { TeamMemory } from '../team/memory.ts';
 import { type KeyringPlace, keyringAbove } from '../team/place.ts';

@@ -115,7 +115,7 @@ export const lock: OwnCommand = {
  */
 async function killUnanswering(session: Session, error: unknown): Promise<number | undefined> {
   if (asCofferError(error)?.kind !== 'unavailable') throw error;
-  const { endAgent } = await import('../agent/end-agent.ts');
+  const { endAgent } = await import('../agent/listeners.ts');
   const pid = await endAgent(requireDirectory(session).socket);
   // Also removes the sockets that it left.
   const other = await findAgent(session);

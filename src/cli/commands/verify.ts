@@ -28,8 +28,7 @@ import { choiceOption, type Given, textOption } from '../given.ts';
 import { argument, switching, taking } from '../parse/everywhere.ts';
 import { optionsOf } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
-import { ENDINGS } from '../signatures/endings.ts';
-import { namespaceIn, namespaceOption } from '../signatures/namespace.ts';
+import { ENDINGS, namespaceIn, namespaceOption } from '../signatures/naming.ts';
 import { withFileBeforeSignature } from '../signatures/signature-first.ts';
 import {
   type Content,

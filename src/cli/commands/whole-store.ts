@@ -4,7 +4,7 @@ import { DamageError, type VerifyOptions } from '../../store/administration/veri
 import type { Location } from '../../store/backends/backend-kind.ts';
 import { withBackendAt } from '../../store/backends/registry.ts';
 import type { Credential } from '../../store/slots/credential.ts';
-import { sayWhyAsked } from '../agent/why-asked.ts';
+import { sayWhyAsked } from '../agent/managing.ts';
 import type { OptionSpec } from '../command.ts';
 import type { Given } from '../given.ts';
 import { LastSeen } from '../last-seen.ts';

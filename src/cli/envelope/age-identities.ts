@@ -18,6 +18,7 @@ import { sshPrivateKeyIn } from '../secrets/ssh-private-keys.ts';
 import type { Session } from '../session.ts';
 import { IDENTITY, PASSPHRASE_FILE } from './age-options.ts';
 import { notForOthers } from './age-recipients.ts';
+import { once } from './options.ts';
 
 /**
  * Returns the identities that may open files: the private keys of `--identity`, the named key or else every key of the
@@ -38,21 +39,15 @@ export async function identitiesOf(
   return identities;
 }
 
-function oncePassphrase(session: Session, options: Given['options']): () => Promise<string | Uint8Array> {
-  let asked: Promise<string | Uint8Array> | undefined;
-  const ask = async (): Promise<string | Uint8Array> => {
+const oncePassphrase = (session: Session, options: Given['options']): (() => Promise<string | Uint8Array>) =>
+  once(async () => {
     const file = textOption(options, PASSPHRASE_FILE);
     if (file !== undefined) return passphraseIn(file, `--${PASSPHRASE_FILE}`);
     if (session.prompts.available()) return session.prompts.secret(`Passphrase for ${namedInput(options)}`);
     throw new CofferError('sealed', 'the file is encrypted with a passphrase: cannot prompt for it', {
       hint: `use --${PASSPHRASE_FILE}`,
     });
-  };
-  return () => {
-    asked ??= ask();
-    return asked;
-  };
-}
+  });
 
 /** Names the input in a prompt; several files are tried with the same passphrase. */
 function namedInput(options: Given['options']): string {

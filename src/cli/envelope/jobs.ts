@@ -205,8 +205,12 @@ export async function forEachFile<F extends { readonly from: string | undefined 
   beforeMessage: () => void = () => {},
 ): Promise<{ readonly results: readonly R[]; readonly exitCode: number }> {
   const [only, ...others] = files;
-  if (only !== undefined && others.length === 0)
-    return { results: [await oneFile(only, work)], exitCode: DONE };
+  if (only !== undefined && others.length === 0) {
+    const result = await work(only).catch((error: unknown) => {
+      throw aboutFile(error, only.from);
+    });
+    return { results: [result], exitCode: DONE };
+  }
   const outcomes = new Array<{ readonly result: R } | { readonly exitCode: number }>(files.length);
   const waiting = files.entries();
   const worker = async (): Promise<void> => {
@@ -228,15 +232,4 @@ export async function forEachFile<F extends { readonly from: string | undefined 
     results: outcomes.flatMap((outcome) => ('result' in outcome ? [outcome.result] : [])),
     exitCode: outcomes.flatMap((outcome) => ('exitCode' in outcome ? [outcome.exitCode] : []))[0] ?? DONE,
   };
-}
-
-async function oneFile<F extends { readonly from: string | undefined }, R>(
-  file: F,
-  work: (file: F) => Promise<R>,
-): Promise<R> {
-  try {
-    return await work(file);
-  } catch (error) {
-    throw aboutFile(error, file.from);
-  }
 }

@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { asCofferError } from '../../ground/errors.ts';
+import { refusedAs } from '../../ground/errors.ts';
 import type { ScalarPlace, SecretFile } from '../../secret-files/format.ts';
 import { committed } from '../repository/git.ts';
 import type { Session } from '../session.ts';
@@ -11,12 +11,7 @@ export async function committedFile({ path, format }: ReadFile): Promise<SecretF
   // Git stores a link as the path of its target.
   const bytes = committed(realpathSync(path));
   if (bytes === undefined) return undefined;
-  try {
-    return (await parsedFile(path, bytes, format.name)).file;
-  } catch (error) {
-    if (asCofferError(error) === undefined) throw error;
-    return undefined;
-  }
+  return (await parsedFile(path, bytes, format.name).catch(refusedAs(undefined)))?.file;
 }
 
 /**
@@ -34,11 +29,6 @@ export async function committedValues(
   const names = new Set(places.map(({ name }) => name));
   const isMeant = ({ name, sealed }: ScalarPlace): boolean => sealed !== undefined && names.has(name);
   if (!file.places.some(isMeant)) return nothing;
-  try {
-    const [result] = await openFiles(session, [{ path, format, file }], isMeant);
-    return result === undefined || 'errors' in result ? nothing : knownValues(file, result.file);
-  } catch (error) {
-    if (asCofferError(error) === undefined) throw error;
-    return nothing;
-  }
+  const [result] = await openFiles(session, [{ path, format, file }], isMeant).catch(refusedAs([]));
+  return result === undefined || 'errors' in result ? nothing : knownValues(file, result.file);
 }

@@ -1,5 +1,5 @@
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { asCofferError, conflict } from '../../ground/errors.ts';
+import { conflict, refusedAs } from '../../ground/errors.ts';
 import type { SecretFile } from '../../secret-files/format.ts';
 import { isSecret, RULES_NAME, type Rule, ruleFor } from '../../secret-files/rules.ts';
 import { keysBetween, lossesBetween } from '../../secret-files/rules-change.ts';
@@ -9,16 +9,13 @@ import { namedIdentities } from '../secrets/named-identities.ts';
 import type { Session } from '../session.ts';
 import { TeamMemory } from '../team/memory.ts';
 import { placeIn } from '../team/place.ts';
-import { lastChangeIn, parsedRules, type Rulebook } from './rulebook.ts';
+import { few, lastChangeIn, parsedRules, type Rulebook } from './rulebook.ts';
 
 /*
  * Rules of repositories with a keyring, as they were last used on this machine. An attacker who can push can change the
  * rules and put a readable value in the place of a secret in one commit; only a machine's memory tells that the value
  * was to be encrypted.
  */
-
-/** Maximum number of names in a question or an error. */
-const MOST_NAMES = 10;
 
 /** Rules that a folder had when they were last used. */
 interface LastRules {
@@ -106,14 +103,8 @@ async function differences(
 }
 
 /** Parses remembered rules. Ones that were invalid had no effect. */
-async function rulesIn({ directory, bytes }: LastRules): Promise<readonly Rule[]> {
-  try {
-    return await parsedRules(bytes, shownRules(directory));
-  } catch (error) {
-    if (asCofferError(error) === undefined) throw error;
-    return [];
-  }
-}
+const rulesIn = ({ directory, bytes }: LastRules): Promise<readonly Rule[]> =>
+  parsedRules(bytes, shownRules(directory)).catch(refusedAs([]));
 
 /** Returns the readable values of the file that the last rules want encrypted, and the present ones do not. */
 async function newlyReadable(
@@ -130,9 +121,6 @@ async function newlyReadable(
     .filter((place) => now === undefined || !isSecret(place, now))
     .map(({ name }) => `${name} of ${path} is readable`);
 }
-
-const few = (all: readonly string[]): string =>
-  `${all.slice(0, MOST_NAMES).join('; ')}${all.length > MOST_NAMES ? `; and ${all.length - MOST_NAMES} more` : ''}`;
 
 /**
  * Asks.

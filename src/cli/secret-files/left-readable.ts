@@ -8,16 +8,13 @@ import type { Session } from '../session.ts';
 import { hasKeyring } from '../team/nearest.ts';
 import { quoted } from '../terminal/shell-word.ts';
 import type { RuledPath } from './last-rules.ts';
-import { lastChangeIn, type Rulebook } from './rulebook.ts';
+import { few, lastChangeIn, type Rulebook } from './rulebook.ts';
 import type { ReadFile } from './transform.ts';
 
 /*
  * Anyone who can push can change the rules of a repository. These two checks make sure that such a change does not
  * silently leave values unencrypted for the user who encrypts or uses them.
  */
-
-/** Maximum number of names in a question or an error. */
-const MOST_NAMES = 10;
 
 /** File to encrypt: its state in the last commit, and the planned changes. */
 interface EncryptionPlan {
@@ -45,10 +42,8 @@ export async function consentToLess(
 ): Promise<boolean> {
   const changes = plans.flatMap((plan) => lessIn(plan, isKeyNamed));
   if (changes.length === 0) return true;
-  const shown = changes.slice(0, MOST_NAMES).join('; ');
-  const more = changes.length > MOST_NAMES ? `; and ${changes.length - MOST_NAMES} more` : '';
   const [changed] = plans.flatMap(({ path }) => rulebook.sourceOf(dirname(resolve(path))) ?? []);
-  const what = `the last commit encrypts more values than ${RULES_NAME} now says: ${shown}${more}${lastChangeIn(changed?.directory)}`;
+  const what = `the last commit encrypts more values than ${RULES_NAME} now says: ${few(changes)}${lastChangeIn(changed?.directory)}`;
   if (!session.settings.yes && !session.prompts.available()) {
     throw conflict(what, { hint: `review the changes to ${RULES_NAME}; if they are right, use --yes` });
   }

@@ -104,3 +104,10 @@ export function lastChangeIn(directory: string | undefined): string {
   const told = git(directory, ['log', '-1', '--format=%h by %an', '--', RULES_NAME])?.toString().trim();
   return told ? ` (last changed in ${told})` : '';
 }
+
+/** Maximum number of names in a question or an error. */
+const MOST_NAMES = 10;
+
+/** Lists what a change of the rules affects: of many, the first ones and their number. */
+export const few = (all: readonly string[]): string =>
+  `${all.slice(0, MOST_NAMES).join('; ')}${all.length > MOST_NAMES ? `; and ${all.length - MOST_NAMES} more` : ''}`;

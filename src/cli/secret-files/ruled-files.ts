@@ -1,5 +1,5 @@
 import { join, posix, relative } from 'node:path';
-import { asCofferError } from '../../ground/errors.ts';
+import { asCofferError, refusedAs } from '../../ground/errors.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import { KEYRING } from '../../team/directory.ts';
 import { filesBelow } from '../repository/git.ts';
@@ -111,16 +111,11 @@ export async function ruledFiles(
 }
 
 async function sealedValues(files: Files, path: string): Promise<RuledFile['values']> {
-  try {
-    const { file } = await files.open(path);
-    return file.places.flatMap(({ name, sealed }) =>
-      sealed?.mount === DEFAULT_MOUNT ? [{ name, key: sealed.key, version: sealed.version }] : [],
-    );
-  } catch (error) {
-    // "coffer secrets check" reports files that cannot be read.
-    if (asCofferError(error) === undefined) throw error;
-    return [];
-  }
+  // "coffer secrets check" reports files that cannot be read.
+  const read = await files.open(path).catch(refusedAs(undefined));
+  return (read?.file.places ?? []).flatMap(({ name, sealed }) =>
+    sealed?.mount === DEFAULT_MOUNT ? [{ name, key: sealed.key, version: sealed.version }] : [],
+  );
 }
 
 /**

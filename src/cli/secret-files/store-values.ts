@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import { asCofferError, conflict } from '../../ground/errors.ts';
+import { conflict, refusedAs } from '../../ground/errors.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import { directoryOf } from '../../store/backends/registry.ts';
 import { topOf } from '../repository/files-of-others.ts';
 import type { Session } from '../session.ts';
+import { SHARING } from '../team/found-values.ts';
 import { forgetTeamKeys, teamKeysFor } from '../team/nearest.ts';
 import type { KeyringPlace } from '../team/place.ts';
 import { shellWord } from '../terminal/shell-word.ts';
-import { SHARING } from './other-store.ts';
 import { type RuledFile, ruledFiles } from './ruled-files.ts';
 
 /*
@@ -22,15 +22,10 @@ async function encryptedBelow(
   folder: string,
   counts: (path: string) => Promise<boolean>,
 ): Promise<readonly RuledFile[]> {
-  try {
-    const ruled = await ruledFiles(session, folder, async (path, mount = DEFAULT_MOUNT) =>
-      mount === DEFAULT_MOUNT ? counts(path) : false,
-    );
-    return ruled.filter(({ values }) => values.length > 0);
-  } catch (error) {
-    if (asCofferError(error) === undefined) throw error;
-    return [];
-  }
+  const ruled = await ruledFiles(session, folder, async (path, mount = DEFAULT_MOUNT) =>
+    mount === DEFAULT_MOUNT ? counts(path) : false,
+  ).catch(refusedAs([]));
+  return ruled.filter(({ values }) => values.length > 0);
 }
 
 /**

@@ -9,10 +9,15 @@ import { isCut, type SealedValue } from '../../secret-files/value.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
 import { inBoundedCalls, MOST_ITEMS, MOST_SIZE, warnOnce } from '../files/bounded-calls.ts';
 import type { Session } from '../session.ts';
-import { type FoundValue, type OpenValue, TRUNCATED, type ValueResult } from '../team/found-values.ts';
+import {
+  type FoundValue,
+  type OpenValue,
+  SHARING,
+  TRUNCATED,
+  type ValueResult,
+} from '../team/found-values.ts';
 import { mayBeOfKeyring, teamKeysFor } from '../team/nearest.ts';
 import type { Adoption, CountedVersions, TeamKeys } from '../team/team-keys.ts';
-import { SHARING } from './other-store.ts';
 
 /** Maximum number of failed values whose cause is examined. */
 const MOST_EXPLAINED = 5;

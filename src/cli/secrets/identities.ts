@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { asCofferError, invalid } from '../../ground/errors.ts';
+import { invalid, refusedAs } from '../../ground/errors.ts';
 import { sshBlob } from '../../signatures/ssh-key.ts';
 import { unspelled } from '../../team/names.ts';
 import type { OwnKey } from '../../team/own-key.ts';
@@ -54,7 +54,8 @@ export async function findIdentities(
   for (const place of usualPlaces(environment)) {
     const public_ = publicHalfBeside(place);
     if (public_ !== undefined) found.push(sshKeyLater(session, place, public_));
-    else if (existsSync(place)) found.push(...(await readableKeys(session, place)));
+    // Another program may have a different file there.
+    else if (existsSync(place)) found.push(...(await readableKeys(session, place).catch(refusedAs([]))));
   }
   return { keys: found, atLeast: undefined };
 }
@@ -125,15 +126,8 @@ function personal(recipient: string, where: string, file: SshKeyFile): PersonalK
   return recipient.startsWith('ssh-ed25519 ') ? { ...mine, signer: key } : mine;
 }
 
-/** Reads the keys at a usual place as far as possible; another program may have a different file there. */
-async function readableKeys(session: Session, path: string): Promise<readonly PersonalKey[]> {
-  try {
-    return await keysIn(session, inputText(readKeyFile(path, FILE), FILE), path);
-  } catch (error) {
-    if (asCofferError(error) === undefined) throw error;
-    return [];
-  }
-}
+const readableKeys = async (session: Session, path: string): Promise<readonly PersonalKey[]> =>
+  keysIn(session, inputText(readKeyFile(path, FILE), FILE), path);
 
 /**
  * Parses the private keys in a text.

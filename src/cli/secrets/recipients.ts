@@ -59,11 +59,8 @@ export function fileRecipients(session: Session, path: string): readonly NamedRe
     } catch (error) {
       const known = asCofferError(error);
       if (known === undefined) throw error;
-      const hint = known.hint === undefined ? {} : { hint: known.hint };
-      throw new CofferError(known.kind, `${path}:${index + 1}: ${known.message}`, {
-        field: RECIPIENT,
-        ...hint,
-      });
+      const { kind, message, hint } = known;
+      throw new CofferError(kind, `${path}:${index + 1}: ${message}`, { field: RECIPIENT, hint });
     }
     throw invalid(`${path}:${index + 1}: not a recipient`, {
       field: RECIPIENT,

@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { asCofferError, CofferError, invalid } from '../../ground/errors.ts';
+import { asCofferError, CofferError, invalid, unlessRefused } from '../../ground/errors.ts';
 import { parseEncryptedSshKey, parseSshPrivateKey } from '../../signatures/ssh-private-key.ts';
 import type { Session } from '../session.ts';
 import { shellWord } from '../terminal/shell-word.ts';
@@ -26,15 +26,9 @@ export async function sshPrivateKeyIn(session: Session, path: string, text: stri
  * Returns the public half of a private key with a passphrase; undefined if the text does not show it.
  * @param text content of its file
  */
-export function publicHalfOfEncrypted(text: string): KeyObject | undefined {
-  try {
-    return parseEncryptedSshKey(text)?.publicKey;
-  } catch (error) {
-    // Reading the key says why it cannot be used.
-    if (asCofferError(error) === undefined) throw error;
-    return undefined;
-  }
-}
+export const publicHalfOfEncrypted = (text: string): KeyObject | undefined =>
+  // Reading the key says why it cannot be used.
+  unlessRefused(() => parseEncryptedSshKey(text)?.publicKey, undefined);
 
 /**
  * Whether a private key asks for a passphrase.

@@ -16,12 +16,8 @@ const ATTEMPTS = 3;
 interface Unlocking {
   /** Called if the user was asked. */
   readonly afterAsking?: (store: SealedStore) => Promise<void>;
-  /** Prompt for the passphrase. */
-  readonly question?: string | undefined;
   /** File of private keys that the user named. */
   readonly identity?: string | undefined;
-  /** Kind of the secrets to return. Default: all. */
-  readonly only?: Credential['kind'] | undefined;
   /** Present if the command manages the store, so that it needs the secret even while an agent has the store open. */
   readonly manages?: true;
 }

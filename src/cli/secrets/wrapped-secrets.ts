@@ -1,7 +1,11 @@
-import { wipe } from '../../ground/bytes.ts';
-import { asCofferError, denied, invalid } from '../../ground/errors.ts';
+import { createHmac, hash } from 'node:crypto';
+import { closeSync, openSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { lengthPrefixed, wipe } from '../../ground/bytes.ts';
+import { asCofferError, denied, invalid, refusedAs } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';
+import { printLocation } from '../../store/backends/registry.ts';
 import { MASTER_KEY_BYTES } from '../../store/master-key.ts';
 import type { WrappedSecret } from '../../store/slots/slot-kind.ts';
 import type { Stanza } from '../../transit/envelope/age/header.ts';
@@ -9,9 +13,10 @@ import { decryptBytes, encryptBytes, stanzasOf } from '../../transit/envelope/ag
 import { STORE_PLUGIN } from '../../transit/envelope/age/plugin.ts';
 import type { AgeIdentity } from '../../transit/envelope/age/recipients.ts';
 import { isForSshKey } from '../../transit/envelope/age/ssh.ts';
+import type { Environment } from '../given.ts';
 import type { Session } from '../session.ts';
+import { makeOwnDirectory, stateDirectory } from '../state-directory.ts';
 import { findIdentities, type PersonalKey } from './identities.ts';
-import { KnownSlots } from './known-slots.ts';
 import type { NamedIdentities } from './named-identities.ts';
 import { fileRecipients, type NamedRecipient, textRecipient } from './recipients.ts';
 
@@ -120,14 +125,8 @@ interface WrappedFile {
 }
 
 /** Parses a file; undefined if it is damaged, which only affects its own slot. */
-async function readable(bytes: Uint8Array): Promise<WrappedFile | undefined> {
-  try {
-    return { bytes, stanzas: await stanzasOf(bytes) };
-  } catch (error) {
-    if (asCofferError(error) === undefined) throw error;
-    return undefined;
-  }
-}
+const readable = (bytes: Uint8Array): Promise<WrappedFile | undefined> =>
+  stanzasOf(bytes).then((stanzas) => ({ bytes, stanzas }), refusedAs(undefined));
 
 function mayBeFor(recipient: string, stanzas: readonly Stanza[]): boolean {
   const [, base64] = recipient.split(' ');
@@ -162,4 +161,65 @@ async function opened({ bytes }: WrappedFile, identity: AgeIdentity): Promise<Ui
     if (kind !== 'denied' && kind !== 'inauthentic' && kind !== 'corrupt') throw error;
   }
   return undefined;
+}
+
+const FILE_MODE = 0o600;
+const NAME_CHARACTERS = 32;
+
+/**
+ * Slots of kind `recipient` that this user has made or opened on this machine, for each location of a store. Anyone can
+ * make a store that opens with another user's public key, so a store that opens with a private key may be one that an
+ * attacker put in place of the user's own. The secret of a slot is random and known only to those who can open it, so
+ * remembering a keyed hash of it tells the two apart.
+ * @see docs/decisions/0284
+ */
+class KnownSlots {
+  readonly #directory: string | undefined;
+  readonly #where: string;
+
+  private constructor(directory: string | undefined, where: string) {
+    this.#directory = directory;
+    this.#where = where;
+  }
+
+  static async of(environment: Environment, location: Location): Promise<KnownSlots> {
+    const where = await printLocation(location);
+    const state = stateDirectory(environment);
+    const name = hash('sha256', where).slice(0, NAME_CHARACTERS);
+    return new KnownSlots(state && join(state, 'known-slots', name), where);
+  }
+
+  /** Whether any slot of a store at this location is known. */
+  get isAny(): boolean {
+    return this.#names().length > 0;
+  }
+
+  /** Whether a slot with this secret is known. */
+  has(secret: Uint8Array): boolean {
+    return this.#names().includes(this.#nameOf(secret));
+  }
+
+  /** Remembers the slot with this secret. Without a state directory, it stays unknown. */
+  add(secret: Uint8Array): void {
+    if (this.#directory === undefined || this.has(secret)) return;
+    try {
+      makeOwnDirectory(this.#directory);
+      closeSync(openSync(join(this.#directory, this.#nameOf(secret)), 'wx', FILE_MODE));
+    } catch {
+      // The home directory is not writable, or another command was faster.
+    }
+  }
+
+  #nameOf(secret: Uint8Array): string {
+    const text = lengthPrefixed('coffer/1/known slot', this.#where);
+    return createHmac('sha256', secret).update(text).digest('hex').slice(0, NAME_CHARACTERS);
+  }
+
+  #names(): readonly string[] {
+    try {
+      return this.#directory === undefined ? [] : readdirSync(this.#directory);
+    } catch {
+      return [];
+    }
+  }
 }

@@ -16,8 +16,8 @@ import {
   sshSigning,
   verifySshSignature,
 } from '../../signatures/ssh-signature.ts';
-import { ENDINGS } from './endings.ts';
 import type { Signer } from './named-keys.ts';
+import { ENDINGS } from './naming.ts';
 
 /** Format of detached signatures. */
 export interface SignatureFormat {

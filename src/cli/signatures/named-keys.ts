@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { policiesHint } from '../../client/answer.ts';
-import { asCofferError, CofferError, notFound, unavailable, unsupported } from '../../ground/errors.ts';
+import { CofferError, notFound, refusedAs, unavailable, unsupported } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import { type Runner, resultOf } from '../../operations/declaration/operation.ts';
@@ -133,10 +133,7 @@ export async function signerOf(
 const SIGNING = ['root', 'update', 'create'];
 
 async function requireUpdate(runner: Runner, path: string): Promise<void> {
-  const answer = await runner.run('sys capabilities-self', { paths: [path] }).catch((error: unknown) => {
-    if (asCofferError(error) === undefined) throw error;
-    return undefined;
-  });
+  const answer = await runner.run('sys capabilities-self', { paths: [path] }).catch(refusedAs(undefined));
   const capabilities = isObject(answer?.data) ? answer.data['capabilities'] : undefined;
   if (!Array.isArray(capabilities) || SIGNING.some((known) => capabilities.includes(known))) return;
   throw new CofferError('denied', 'permission denied', {

@@ -4,7 +4,7 @@ import type { CommandSpec } from '../command.ts';
 import type { Given } from '../given.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import { typedOptions } from '../typed-options.ts';
-import { ENDINGS } from './endings.ts';
+import { ENDINGS } from './naming.ts';
 
 const isNamedAsSignature = (path: string): boolean =>
   Object.values(ENDINGS).some((ending) => path.endsWith(ending));

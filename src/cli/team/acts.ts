@@ -13,31 +13,43 @@ import {
 import { checkOf, sealMaterial, sealOlder } from '../../team/roots.ts';
 import { type Changes, freshRoot, MOST_HEADS } from './changes.ts';
 import { isAdmin } from './keyring.ts';
-import { usableRoot } from './usable-root.ts';
+import { usableEpochs, usableRoot } from './own-keys.ts';
 
 /**
  * Actions that change a keyring. Each step adds one fact, and is derived from the existing ones: after an interruption,
  * running it again continues.
  */
 
-const line = ({ id, card }: CardFact): string => `${id} ${card.name}`;
+/** Card of a member to be. */
+interface Receiver {
+  readonly id: string;
+  readonly card: Pick<Card, 'name' | 'keys'>;
+}
 
-/** Returns the trusted epochs that this person can use. */
-async function usableEpochs({ roots, state }: Changes): Promise<readonly Fact[]> {
-  const usable: Fact[] = [];
-  for (const epoch of state.believed)
-    if ((await roots.open(epoch.id)) !== undefined && (await roots.isSighted(epoch.id))) usable.push(epoch);
-  return usable;
+const line = ({ id, card }: Receiver): string => `${id} ${card.name}`;
+
+const incompleteRemoval = () =>
+  conflict('a removal is not complete: removed members still have the key that encrypts all keys', {
+    hint: 'run "coffer team settle"',
+  });
+
+/** Gives the root key of an epoch to a member. */
+async function addSlot(changes: Changes, epoch: Fact, to: Receiver): Promise<void> {
+  const armor = await changes.sealer.armorFor(to.card.keys, await usableRoot(changes, epoch.id));
+  await changes.add(
+    'slot',
+    [
+      ['for', line(to)],
+      ['root', epoch.id],
+    ],
+    armor,
+  );
 }
 
 /** Adds a member. */
 export async function grant(changes: Changes, card: Omit<Card, 'secret'>): Promise<Fact> {
   const [first, ...others] = await usableEpochs(changes);
-  if (first === undefined) {
-    throw conflict('a removal is not complete: removed members still have the key that encrypts all keys', {
-      hint: 'run "coffer team settle"',
-    });
-  }
+  if (first === undefined) throw incompleteRemoval();
   const root = await usableRoot(changes, first.id);
   const fact = await changes.add(
     'member',
@@ -50,17 +62,7 @@ export async function grant(changes: Changes, card: Omit<Card, 'secret'>): Promi
     ],
     await changes.sealer.armorFor(card.keys, root),
   );
-  for (const epoch of others) {
-    const more = await changes.sealer.armorFor(card.keys, await usableRoot(changes, epoch.id));
-    await changes.add(
-      'slot',
-      [
-        ['for', `${fact.id} ${card.name}`],
-        ['root', epoch.id],
-      ],
-      more,
-    );
-  }
+  for (const epoch of others) await addSlot(changes, epoch, { id: fact.id, card });
   changes.refresh();
   return fact;
 }
@@ -208,11 +210,7 @@ export async function newVersion(changes: Changes, key: string): Promise<Fact> {
   const { state } = changes;
   const [epoch] = await usableEpochs(changes);
   const under = epoch?.id ?? state.believed[0]?.id;
-  if (under === undefined) {
-    throw conflict('a removal is not complete: removed members still have the key that encrypts all keys', {
-      hint: 'run "coffer team settle"',
-    });
-  }
+  if (under === undefined) throw incompleteRemoval();
   const root = await usableRoot(changes, under);
   const head = { key, number: nextNumber(state, key), type: KEY_TYPE, under };
   return changes.add('version', [
@@ -249,15 +247,7 @@ export async function settleKeys(changes: Changes, anew?: string, isConfirmed = 
         );
         continue;
       }
-      const armor = await changes.sealer.armorFor(card.card.keys, await usableRoot(changes, epoch.id));
-      await changes.add(
-        'slot',
-        [
-          ['for', line(card)],
-          ['root', epoch.id],
-        ],
-        armor,
-      );
+      await addSlot(changes, epoch, card);
     }
   }
   changes.refresh();

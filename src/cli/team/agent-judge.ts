@@ -16,7 +16,7 @@ import { signatureCheck } from '../../team/signing.ts';
 import { isSettled } from './judged-cache.ts';
 import { TeamMemory } from './memory.ts';
 import { fileOf } from './memory-directory.ts';
-import { type KeyringPlace, keyringAbove } from './place.ts';
+import type { KeyringPlace } from './place.ts';
 
 type CompareRules = (
   memory: TeamMemory,
@@ -57,7 +57,7 @@ export class AgentJudge implements KeyringJudge {
     if (!this.#isKnown(reading)) return undefined;
     const { store, cards } = this.#handed;
     const memory = memoryOf(reading);
-    const place = keyringAbove(reading.directory.path, (mark) => memory.keyringAt(mark) !== undefined);
+    const place = memory.placeAbove(reading.directory.path);
     if (place?.directory !== reading.keyring.path || memory.keyringAt(place.mark) !== store) return undefined;
     const { seen } = memory.of(store);
     const state = this.#stateOf(place, reading.keyring.listing, { memory, seen });

@@ -1,5 +1,5 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { connectToKeyringAgent, type KeyringConnection } from '../../client/keyring-agent.ts';
 import { encodeBase64 } from '../../ground/base64.ts';
 import { asCofferError, type CofferError } from '../../ground/errors.ts';
@@ -7,7 +7,7 @@ import { version } from '../../ground/version.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import type { AgentDirectory } from '../../service/agent/directory.ts';
 import type { Asking, SeenDirectory, ValueToRead } from '../../service/agent/keyring-calls.ts';
-import { KEYRING } from '../../team/directory.ts';
+import { nearestKeyring } from '../../team/directory.ts';
 import { listingOf } from '../../team/listing.ts';
 import type { Environment } from '../given.ts';
 import { keyringAgentDirectory } from '../secrets/agent-directory.ts';
@@ -50,7 +50,7 @@ export async function openedByAgent(
   const texts = new Map<FoundValue, string>();
   const byFolder = Map.groupBy(values, ({ path }) => (path === undefined ? process.cwd() : folderOf(path)));
   for (const [directory, some] of byFolder) {
-    const keyring = keyringAbove(directory);
+    const keyring = nearestKeyring(directory);
     const listing = keyring === undefined ? undefined : listingOf(keyring)?.text;
     if (keyring === undefined || listing === undefined) return undefined;
     const read = await askAgent(session, { keyring, directory }, (agent, asking) =>
@@ -73,7 +73,7 @@ export async function agentKnowsRules(
   rules: { readonly directory: string; readonly bytes: Uint8Array } | undefined,
 ): Promise<boolean> {
   const directory = folderOf(path);
-  const keyring = keyringAbove(directory);
+  const keyring = nearestKeyring(directory);
   if (keyring === undefined) return false;
   const used = rules === undefined ? null : { ...rules, bytes: encodeBase64(rules.bytes) };
   const isKnown = await askAgent(session, { keyring, directory }, (agent, asking) =>
@@ -90,15 +90,6 @@ const sent = ({ name, value }: FoundValue): ValueToRead => ({
   name,
   payload: value.payload,
 });
-
-/** Returns the directory of the nearest keyring above another one, within the repository. */
-function keyringAbove(directory: string): string | undefined {
-  for (let folder = directory; ; folder = dirname(folder)) {
-    const path = join(folder, KEYRING);
-    if (existsSync(path)) return path;
-    if (dirname(folder) === folder || existsSync(join(folder, '.git'))) return undefined;
-  }
-}
 
 /** Returns the IDs of the keyrings that a directory may have: others can add files to it. */
 function storesIn(keyring: string): readonly string[] {

@@ -13,6 +13,7 @@ import type { Session } from '../session.ts';
 import { durationText } from '../terminal/time-texts.ts';
 import { agentFailure } from './agent-reading.ts';
 import type { TeamKeyring } from './keyring.ts';
+import { usableEpochs } from './own-keys.ts';
 
 /*
  * Keeping the root keys of a keyring that was opened in an agent, so that its user is asked once for a while.
@@ -95,9 +96,7 @@ export async function keepKeyring(session: Session, keyring: TeamKeyring, times:
 /** Returns the data that an agent gets in addition to the root keys. Opens nothing that would need another touch. */
 async function openedOf({ state, roots, identities }: TeamKeyring) {
   const own = new Set(identities.keys.flatMap((key) => cardsFor(key, state.cards)).map(({ id }) => id));
-  const usable: string[] = [];
-  for (const { id } of state.believed)
-    if ((await roots.open(id)) !== undefined && (await roots.isSighted(id))) usable.push(id);
+  const usable = (await usableEpochs({ roots, state })).map(({ id }) => id);
   return { store: state.store, cards: [...own], usable, identities: identities.stamp ?? null };
 }
 
@@ -163,7 +162,7 @@ export async function lockKeyrings(session: Session): Promise<number> {
       await connection.lock();
     } catch (error) {
       if (asCofferError(error)?.kind !== 'unavailable') throw error;
-      const { endAgent } = await import('../agent/end-agent.ts');
+      const { endAgent } = await import('../agent/listeners.ts');
       const pid = await endAgent(directory.socket);
       if (pid === undefined) throw error;
       session.warn(`the agent of a keyring (process ${pid}) did not respond and was killed`);

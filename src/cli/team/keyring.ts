@@ -10,9 +10,8 @@ import type { Session } from '../session.ts';
 import { type JudgedFacts, keepJudgement, keptJudgement, stampOf } from './judged-cache.ts';
 import { type Remembered, TeamMemory } from './memory.ts';
 import { ignoredFiles, namesOut, sayOddities, tell, warnOf } from './oddities.ts';
-import { type KeyringIdentities, keyringIdentities, ownCards, untold } from './own-keys.ts';
+import { type KeyringIdentities, keyringIdentities, ownCards, removedHint, untold } from './own-keys.ts';
 import type { KeyringPlace } from './place.ts';
-import { removedHint } from './removed.ts';
 import { alterationsOf, witnessOf } from './witness.ts';
 
 /** Keyring as seen by this person on this machine. */

@@ -3,10 +3,15 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { move } from '../../ground/directories.ts';
 import { asCofferError } from '../../ground/errors.ts';
+import type { CardFact } from '../../team/fact.ts';
+import { loadFacts } from '../../team/files.ts';
+import { judge } from '../../team/judge/judge.ts';
 import { ID } from '../../team/names.ts';
+import { signatureCheck } from '../../team/signing.ts';
 import type { Environment } from '../given.ts';
 import { makeOwnDirectory } from '../state-directory.ts';
 import { memoryDirectory } from './memory-directory.ts';
+import { type KeyringPlace, keyringAbove } from './place.ts';
 
 /*
  * State of keyrings on this machine, in the user's state directory and never in a repository: the keyring of each
@@ -52,6 +57,11 @@ export class TeamMemory {
   keyringAt(mark: string): string | undefined {
     const [id = ''] = this.#read(this.#cloneFile(mark)).split('\n');
     return ID.test(id) ? id : undefined;
+  }
+
+  /** Finds the nearest keyring, also one that is only remembered. */
+  placeAbove(directory: string): KeyringPlace | undefined {
+    return keyringAbove(directory, (mark) => this.keyringAt(mark) !== undefined);
   }
 
   setKeyringAt(mark: string, store: string): void {
@@ -193,4 +203,31 @@ export class TeamMemory {
       rmSync(fresh, { force: true });
     }
   }
+}
+
+/** Keyring of the working directory, as far as it is known without asking or remembering anything. */
+interface KeyringInSight {
+  /** ID of the keyring that is trusted on this machine; undefined if none is. */
+  readonly id: string | undefined;
+  /**
+   * Returns the cards of its members.
+   * @throws as `loadFacts` and `judge`
+   */
+  cards(): readonly CardFact[];
+}
+
+/** Returns the keyring that a command finds in the working directory; undefined without one. */
+export function keyringInSight(environment: Environment): KeyringInSight | undefined {
+  const memory = new TeamMemory(environment);
+  const place = memory.placeAbove('.');
+  if (place === undefined) return undefined;
+  const id = memory.keyringAt(place.mark);
+  return {
+    id,
+    cards() {
+      if (id === undefined) return [];
+      const check = signatureCheck(memory.verified(id));
+      return judge(loadFacts(place.directory).facts, id, check, memory.of(id).seen).cards;
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
-import { KEYRING } from '../../team/directory.ts';
+import { nearestKeyring } from '../../team/directory.ts';
 import type { Session } from '../session.ts';
 import { stateDirectory } from '../state-directory.ts';
 import type { TeamKeys } from './team-keys.ts';
@@ -57,13 +57,7 @@ export async function hasKeyring(session: Session, path: string): Promise<boolea
   return isBelowKeyring(directory) || (await teamKeysFor(session, path)) !== undefined;
 }
 
-/** Whether a keyring is in a directory or above it, within the repository. */
-function isBelowKeyring(directory: string): boolean {
-  for (let folder = directory; ; folder = dirname(folder)) {
-    if (existsSync(join(folder, KEYRING))) return true;
-    if (dirname(folder) === folder || existsSync(join(folder, '.git'))) return false;
-  }
-}
+const isBelowKeyring = (directory: string): boolean => nearestKeyring(directory) !== undefined;
 
 async function load(session: Session, directory: string): Promise<TeamKeys | undefined> {
   const { TeamKeys } = await import('./team-keys.ts');

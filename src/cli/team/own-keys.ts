@@ -1,6 +1,8 @@
 import { denied } from '../../ground/errors.ts';
-import type { CardFact } from '../../team/fact.ts';
+import { type CardFact, type Fact, isCard } from '../../team/fact.ts';
+import { hasLeft, type Judgement, nameOf } from '../../team/judge/judge.ts';
 import { cardsFor } from '../../team/own-key.ts';
+import type { Roots } from '../../team/roots.ts';
 import { findIdentities, type Identities, type PersonalKey } from '../secrets/identities.ts';
 import { identityStamp } from '../secrets/identity-places.ts';
 import { namedIdentities } from '../secrets/named-identities.ts';
@@ -77,4 +79,53 @@ export function untold({ plugin, where }: PersonalKey): never {
   throw denied(`${where} does not contain the public key of its age-plugin-${plugin} identity`, {
     hint: 'add the line "# public key: age1…" above the identity, as the plugin printed it',
   });
+}
+
+/**
+ * Returns a hint for someone who was removed from a keyring, and whose keys therefore open nothing.
+ * @returns undefined for members, and for those who never were one
+ */
+export function removedHint(state: Judgement, keys: readonly PersonalKey[]): string | undefined {
+  if (keys.some((key) => cardsFor(key, state.cards).length > 0)) return undefined;
+  const left = [...state.good.values()].filter(isCard).filter(({ id }) => hasLeft(state, id));
+  const own = new Set(keys.flatMap((key) => cardsFor(key, left)).map(({ id }) => id));
+  const isOwnRemoval = ({ without }: Fact): boolean => without.some(({ id }) => own.has(id));
+  const removal = state.removals.findLast(isOwnRemoval);
+  if (removal === undefined) return undefined;
+  return `${nameOf(state, removal.by)} removed you from this keyring on ${removal.at.slice(0, 10)}; ask an admin to add you again`;
+}
+
+/** Root keys, as far as this person's keys open them. */
+interface RootsInUse {
+  readonly roots: Roots;
+  readonly state: Judgement;
+  readonly identities?: Pick<Identities, 'keys'>;
+}
+
+/**
+ * Returns a root key to encrypt with, or to give to another person.
+ * @throws `denied` if this person cannot open it, or if its author could only sign
+ */
+export async function usableRoot({ roots, state, identities }: RootsInUse, epoch: string): Promise<Buffer> {
+  const root = await roots.open(epoch);
+  const fact = state.facts.get(epoch);
+  if (root === undefined) {
+    throw denied(`none of your keys opens .coffer/${fact?.path ?? epoch}`, {
+      hint: removedHint(state, identities?.keys ?? []) ?? 'an admin must run "coffer team settle"',
+    });
+  }
+  if (await roots.isSighted(epoch)) return root;
+  const author = nameOf(state, fact?.by ?? '');
+  throw denied(
+    `.coffer/${fact?.path} was signed as ${author} without access to the keys, e.g. through a forwarded agent: refusing to encrypt with it`,
+    { hint: 'remove this member with "coffer team remove NAME", which replaces all keys' },
+  );
+}
+
+/** Returns the trusted epochs that this person can use. */
+export async function usableEpochs({ roots, state }: RootsInUse): Promise<readonly Fact[]> {
+  const usable: Fact[] = [];
+  for (const epoch of state.believed)
+    if ((await roots.open(epoch.id)) !== undefined && (await roots.isSighted(epoch.id))) usable.push(epoch);
+  return usable;
 }

@@ -22,8 +22,8 @@ import { shellWord } from '../terminal/shell-word.ts';
 import { type FoundValue, type OpenValue, TRUNCATED, type ValueResult } from './found-values.ts';
 import { openKeyring, type TeamKeyring } from './keyring.ts';
 import { TeamMemory } from './memory.ts';
-import { type KeyringPlace, keyringAbove } from './place.ts';
-import { removedHint } from './removed.ts';
+import { removedHint } from './own-keys.ts';
+import type { KeyringPlace } from './place.ts';
 import { KeptValueKeys, OpenedValueKeys, type ValueKeys } from './value-keys.ts';
 import { factsElsewhere } from './witness.ts';
 
@@ -62,8 +62,7 @@ export class TeamKeys {
 
   /** Returns the keys of the nearest keyring above a directory, if there is one. */
   static above(session: Session, directory: string): TeamKeys | undefined {
-    const memory = new TeamMemory(session.environment);
-    const place = keyringAbove(directory, (mark) => memory.keyringAt(mark) !== undefined);
+    const place = new TeamMemory(session.environment).placeAbove(directory);
     return place && new TeamKeys(session, place);
   }
 

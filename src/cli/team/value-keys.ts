@@ -9,7 +9,7 @@ import type { JudgedVersion } from '../../team/judge/judge.ts';
 import { openMaterial } from '../../team/roots.ts';
 import type { FoundValue, OpenValue } from './found-values.ts';
 import type { TeamKeyring } from './keyring.ts';
-import { usableRoot } from './usable-root.ts';
+import { usableRoot } from './own-keys.ts';
 
 /** Text that a version of a key has opened. */
 interface OpenedBytes {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { checkKey } from '../../../src/cli/agent/check-key.ts';
+import { checkKey } from '../../../src/cli/agent/offers.ts';
 import { kms } from '../../../src/doors/agent/kms/kms.ts';
 import { AGENT_DOORS } from '../../../src/doors/agent/registry.ts';
 import { asCofferError } from '../../../src/ground/errors.ts';

@@ -23,3 +23,6 @@ export function namespaceIn(options: Given['options']): string {
     hint: `omit --${NAMESPACE} for "${DEFAULT_NAMESPACE}", or give the purpose of the signature, e.g. "git"`,
   });
 }
+
+/** Extensions of signature files, by format. */
+export const ENDINGS = { ssh: '.sig', minisign: '.minisig' } as const;
