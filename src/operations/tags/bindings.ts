@@ -2,7 +2,7 @@ import { isObject } from '../../ground/objects.ts';
 import type { NewBinding } from '../../tags/bindings.ts';
 import type { Projects } from '../../tags/projects.ts';
 import type { Workspaces } from '../../tags/workspaces.ts';
-import { type Call, documentOperation } from '../declaration/operation.ts';
+import type { Call } from '../declaration/operation.ts';
 import type { Table } from '../declaration/table.ts';
 import { boundKeys, boundTags } from '../json-api/bindings.ts';
 import { projectId, workspaceId } from '../json-api/params.ts';
@@ -16,6 +16,7 @@ import {
   effectiveBindingsOf,
   effectiveBindingsOfProject,
   type Resources,
+  tagOperation,
 } from './documents.ts';
 import { bindingsMissing, type ChangeWords, changeText, lengthOf } from './unchanged.ts';
 
@@ -94,13 +95,12 @@ const takenOff = boundKeys({
   cli: { positional: 'variadic', metavar: 'KEY' },
 });
 
-export const ofWorkspace = documentOperation({
+export const ofWorkspace = tagOperation({
   route: [
     'GET /workspaces/:workspace_id/tag-bindings',
     'GET /workspaces/:workspace_id/relationships/tag-bindings',
   ],
   capability: 'list',
-  withoutSecret: true,
   params: { workspace_id: workspaceId },
   cli: {
     resolve: byName.workspace,
@@ -110,10 +110,9 @@ export const ofWorkspace = documentOperation({
   run: (call, { workspace_id }) => own(call, 'workspaces', workspace_id),
 });
 
-export const effectiveOfWorkspace = documentOperation({
+export const effectiveOfWorkspace = tagOperation({
   route: 'GET /workspaces/:workspace_id/effective-tag-bindings',
   capability: 'list',
-  withoutSecret: true,
   params: { workspace_id: workspaceId },
   cli: { resolve: byName.workspace, ...listed },
   async run({ core }, { workspace_id }) {
@@ -122,13 +121,12 @@ export const effectiveOfWorkspace = documentOperation({
   },
 });
 
-export const bindWorkspace = documentOperation({
+export const bindWorkspace = tagOperation({
   route: [
     'PATCH /workspaces/:workspace_id/tag-bindings',
     'POST /workspaces/:workspace_id/relationships/tag-bindings',
   ],
   capability: 'update',
-  withoutSecret: true,
   params: { workspace_id: workspaceId, data: given },
   cli: {
     ...setOn('workspace'),
@@ -137,10 +135,9 @@ export const bindWorkspace = documentOperation({
   run: (call, { workspace_id, data }) => own(call, 'workspaces', workspace_id, ['bind', data]),
 });
 
-export const rebindWorkspace = documentOperation({
+export const rebindWorkspace = tagOperation({
   route: 'PATCH /workspaces/:workspace_id/relationships/tag-bindings',
   capability: 'update',
-  withoutSecret: true,
   params: { workspace_id: workspaceId, data: given },
   cli: {
     ...setOn('workspace', ', replacing all others'),
@@ -154,13 +151,12 @@ export const rebindWorkspace = documentOperation({
   run: (call, { workspace_id, data }) => own(call, 'workspaces', workspace_id, ['rebind', data]),
 });
 
-export const unbindWorkspace = documentOperation({
+export const unbindWorkspace = tagOperation({
   route: [
     'DELETE /workspaces/:workspace_id/tag-bindings',
     'DELETE /workspaces/:workspace_id/relationships/tag-bindings',
   ],
   capability: 'update',
-  withoutSecret: true,
   params: { workspace_id: workspaceId, data: takenOff },
   cli: {
     resolve: byName.workspace,
@@ -181,10 +177,9 @@ export const unbindWorkspace = documentOperation({
   },
 });
 
-export const ofProject = documentOperation({
+export const ofProject = tagOperation({
   route: ['GET /projects/:project_id/tag-bindings', 'GET /projects/:project_id/relationships/tag-bindings'],
   capability: 'list',
-  withoutSecret: true,
   params: { project_id: projectId },
   cli: {
     resolve: byName.project,
@@ -194,10 +189,9 @@ export const ofProject = documentOperation({
   run: (call, { project_id }) => own(call, 'projects', project_id),
 });
 
-export const effectiveOfProject = documentOperation({
+export const effectiveOfProject = tagOperation({
   route: 'GET /projects/:project_id/effective-tag-bindings',
   capability: 'list',
-  withoutSecret: true,
   params: { project_id: projectId },
   async run({ core }, { project_id }) {
     const { projects } = await core.tags();
@@ -205,13 +199,12 @@ export const effectiveOfProject = documentOperation({
   },
 });
 
-export const bindProject = documentOperation({
+export const bindProject = tagOperation({
   route: [
     'PATCH /projects/:project_id/tag-bindings',
     'POST /projects/:project_id/relationships/tag-bindings',
   ],
   capability: 'update',
-  withoutSecret: true,
   params: { project_id: projectId, data: given },
   cli: {
     ...setOn('project'),
@@ -225,10 +218,9 @@ export const bindProject = documentOperation({
   run: (call, { project_id, data }) => own(call, 'projects', project_id, ['bind', data]),
 });
 
-export const rebindProject = documentOperation({
+export const rebindProject = tagOperation({
   route: 'PATCH /projects/:project_id/relationships/tag-bindings',
   capability: 'update',
-  withoutSecret: true,
   params: { project_id: projectId, data: given },
   cli: {
     ...setOn('project', ', replacing all others'),
@@ -242,13 +234,12 @@ export const rebindProject = documentOperation({
   run: (call, { project_id, data }) => own(call, 'projects', project_id, ['rebind', data]),
 });
 
-export const unbindProject = documentOperation({
+export const unbindProject = tagOperation({
   route: [
     'DELETE /projects/:project_id/tag-bindings',
     'DELETE /projects/:project_id/relationships/tag-bindings',
   ],
   capability: 'update',
-  withoutSecret: true,
   params: { project_id: projectId, data: takenOff },
   cli: {
     resolve: byName.project,

@@ -1,6 +1,5 @@
 import { invalid } from '../../ground/errors.ts';
 import { TAGGABLE_KINDS } from '../../tags/bound-tags.ts';
-import { documentOperation } from '../declaration/operation.ts';
 import { choice, texts } from '../declaration/params.ts';
 import type { Table } from '../declaration/table.ts';
 import { TAGGED, taggedFilter, taggedQuery } from '../json-api/bindings.ts';
@@ -13,6 +12,7 @@ import {
   boundTagResource,
   pageDocument,
   pageSummary,
+  tagOperation,
 } from './documents.ts';
 import { seesBindings } from './sights.ts';
 
@@ -68,10 +68,9 @@ const boundTagLines = ({ data }: ListDocument<BoundTagResource>): readonly strin
  * Lists key-value tags across the whole organization.
  * @see https://developer.hashicorp.com/terraform/cloud-docs/api-docs/organization-tags, "List tag bindings"
  */
-export const where = documentOperation({
+export const where = tagOperation({
   route: 'GET /organizations/:organization_name/tag-bindings',
   capability: 'list',
-  withoutSecret: true,
   params: {
     organization_name: organizationName,
     [TAGGED]: taggedFilter(

@@ -11,7 +11,8 @@ import { DEFAULT_EXECUTION_MODE, DEFAULT_ORGANIZATION_SETTINGS } from '../../tag
 import type { Tag } from '../../tags/tag-pool.ts';
 import type { Workspace } from '../../tags/workspaces.ts';
 import { FOR_GOOD } from '../declaration/deleting.ts';
-import type { Call } from '../declaration/operation.ts';
+import { type Call, type Declaration, documentOperation, type Operation } from '../declaration/operation.ts';
+import type { Params } from '../declaration/params.ts';
 import type { Table } from '../declaration/table.ts';
 import { type ListDocument, listDocument } from '../json-api/pages.ts';
 import { organizationAttributes, workspaceAttributes } from './attributes.ts';
@@ -29,6 +30,14 @@ export interface ResourceDocument<R> {
 export interface Resources<R> {
   readonly data: readonly R[];
 }
+
+/**
+ * Declares an operation below `/api/v2`. All of them are harmless without the secret of the store: tags grant no access to
+ * it or its keys.
+ */
+export const tagOperation = <P extends Params, D>(
+  declaration: Declaration<P, D, undefined>,
+): Operation<P, D, undefined> => documentOperation({ withoutSecret: true, ...declaration });
 
 const PREFIX = '/api/v2';
 

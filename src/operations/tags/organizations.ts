@@ -1,7 +1,7 @@
 import { foldCase } from '../../tags/names.ts';
 import { type Organization, organizationNotFound } from '../../tags/organization.ts';
 import { pageFrom } from '../../tags/page.ts';
-import { documentOperation, type Runner } from '../declaration/operation.ts';
+import type { Runner } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 import type { ListDocument } from '../json-api/pages.ts';
 import {
@@ -22,8 +22,9 @@ import {
   organizationResource,
   pageDocument,
   projectResource,
+  tagOperation,
 } from './documents.ts';
-import { organizationIncludes } from './includes.ts';
+import { organizationIncludes } from './sights.ts';
 
 const printing = listing<OrganizationResource>('organization', ['Name', 'Email'], ({ attributes }) => [
   attributes.name,
@@ -34,10 +35,9 @@ const printing = listing<OrganizationResource>('organization', ['Name', 'Email']
 
 const emailOf = attribute('email', { help: 'Contact email address.', cli: { metavar: 'ADDRESS' } });
 
-export const create = documentOperation({
+export const create = tagOperation({
   route: 'POST /organizations',
   capability: 'create',
-  withoutSecret: true,
   resource: 'organizations',
   params: {
     name: attribute('name', {
@@ -72,10 +72,9 @@ export const create = documentOperation({
   },
 });
 
-export const list = documentOperation({
+export const list = tagOperation({
   route: 'GET /organizations',
   capability: 'list',
-  withoutSecret: true,
   // A caller with any permission in an organization may know that it exists.
   anyToken: true,
   params: {
@@ -118,10 +117,9 @@ export const list = documentOperation({
 const contains = (value: string | null, part: string | undefined): boolean =>
   !part || foldCase(value ?? '').includes(foldCase(part));
 
-export const show = documentOperation({
+export const show = tagOperation({
   route: 'GET /organizations/:organization_name',
   capability: 'read',
-  withoutSecret: true,
   params: {
     organization_name: namedOrganization,
     include: organizationIncludes,
@@ -139,10 +137,9 @@ export const show = documentOperation({
   },
 });
 
-export const update = documentOperation({
+export const update = tagOperation({
   route: 'PATCH /organizations/:organization_name',
   capability: 'update',
-  withoutSecret: true,
   resource: 'organizations',
   params: {
     organization_name: namedOrganization,
@@ -173,10 +170,9 @@ export const update = documentOperation({
   },
 });
 
-export const remove = documentOperation({
+export const remove = tagOperation({
   route: 'DELETE /organizations/:organization_name',
   capability: 'delete',
-  withoutSecret: true,
   params: {
     organization_name: eachOrganization,
   },

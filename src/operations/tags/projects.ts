@@ -1,7 +1,6 @@
 import { projectNotFound, workspaceNotFound } from '../../tags/organization.ts';
 import type { ProjectContent, ProjectFields } from '../../tags/projects.ts';
 import { FOR_GOOD } from '../declaration/deleting.ts';
-import { documentOperation } from '../declaration/operation.ts';
 import { text, texts, type ValuesOf } from '../declaration/params.ts';
 import { bindingsRelationship, TAGGED, taggedFilter, taggedQuery } from '../json-api/bindings.ts';
 import { workspaceIdentifiers } from '../json-api/linkage.ts';
@@ -24,9 +23,15 @@ import {
   type ProjectResource,
   pageDocument,
   projectResource,
+  tagOperation,
 } from './documents.ts';
-import { besideProjects, projectIncludes, shownOfProject } from './includes.ts';
-import { mayUpdateWorkspace, seesBindings } from './sights.ts';
+import {
+  besideProjects,
+  mayUpdateWorkspace,
+  projectIncludes,
+  seesBindings,
+  shownOfProject,
+} from './sights.ts';
 import { orderOf, sortParam } from './sorting.ts';
 
 const printing = listing<ProjectResource>('project', ['Name', 'Workspaces'], ({ id, attributes }) => [
@@ -71,10 +76,9 @@ function contentIn(values: Partial<ValuesOf<typeof contentParams>>): ProjectCont
   };
 }
 
-export const create = documentOperation({
+export const create = tagOperation({
   route: 'POST /organizations/:organization_name/projects',
   capability: 'create',
-  withoutSecret: true,
   resource: 'projects',
   params: {
     organization_name: organizationName,
@@ -104,10 +108,9 @@ export const create = documentOperation({
   },
 });
 
-export const list = documentOperation({
+export const list = tagOperation({
   route: 'GET /organizations/:organization_name/projects',
   capability: 'list',
-  withoutSecret: true,
   params: {
     organization_name: organizationName,
     q: text({
@@ -160,10 +163,9 @@ export const list = documentOperation({
   },
 });
 
-export const show = documentOperation({
+export const show = tagOperation({
   route: which.routes('GET'),
   capability: 'read',
-  withoutSecret: true,
   params: { ...which.params, include: projectIncludes },
   cli: { resolve: which.resolve, ...printing.one },
   async run(call, { include, ...values }) {
@@ -175,10 +177,9 @@ export const show = documentOperation({
   },
 });
 
-export const update = documentOperation({
+export const update = tagOperation({
   route: which.routes('PATCH'),
   capability: 'update',
-  withoutSecret: true,
   resource: 'projects',
   params: {
     ...which.params,
@@ -198,10 +199,9 @@ export const update = documentOperation({
   },
 });
 
-export const remove = documentOperation({
+export const remove = tagOperation({
   route: which.routes('DELETE'),
   capability: 'delete',
-  withoutSecret: true,
   params: { ...which.params, project_id: text(eachIdentifierOf('project')) },
   cli: {
     resolve: which.resolve,
@@ -217,10 +217,9 @@ export const remove = documentOperation({
   },
 });
 
-export const move = documentOperation({
+export const move = tagOperation({
   route: 'POST /projects/:project_id/relationships/workspaces',
   capability: 'update',
-  withoutSecret: true,
   params: { project_id: projectId, data: workspaceIdentifiers },
   cli: {
     resolve: idsFor({ project_id: 'project', data: 'workspace' }),

@@ -1,23 +1,31 @@
 import { asCofferError } from '../../ground/errors.ts';
 import type { JsonObject } from '../../ground/objects.ts';
 import { tagNotFound, workspaceNotFound } from '../../tags/organization.ts';
-import { type Call, documentOperation, isMissing, type Runner } from '../declaration/operation.ts';
-import { text } from '../declaration/params.ts';
+import { type Call, isMissing, type Runner } from '../declaration/operation.ts';
+import { text, type ValuesOf } from '../declaration/params.ts';
 import { tagReferences, workspaceIdentifiers } from '../json-api/linkage.ts';
 import { pageParams, tagId, workspaceId } from '../json-api/params.ts';
 import { idsFor, inTurn, namesAmong, newTagsIn } from './by-name.ts';
-import { counted, countedIn, pageDocument, tagListing, tagResource } from './documents.ts';
+import { counted, countedIn, pageDocument, tagListing, tagOperation, tagResource } from './documents.ts';
 import { mayTag } from './sights.ts';
 import { type ChangeWords, changeText, lengthOf, tagsAlready, workspacesAlready } from './unchanged.ts';
 
 /** Common settings for changing the workspaces of a tag. */
 const workspacesOfTag = {
   capability: 'update',
-  withoutSecret: true,
   params: { tag_id: tagId, data: workspaceIdentifiers },
 } as const;
 
 const tagAndWorkspacesByName = idsFor({ tag_id: 'tag', data: 'workspace' });
+
+const changingWorkspaces =
+  (act: 'attach' | 'detach') =>
+  async (call: Call, { tag_id, data }: ValuesOf<(typeof workspacesOfTag)['params']>) => {
+    await checkMayTag(call, tag_id, data);
+    const { pool } = await call.core.tags();
+    await pool[act](tag_id, data);
+    return {};
+  };
 
 /**
  * Checks that the caller may change the tags of each workspace as well; otherwise the workspace does not exist for the
@@ -39,12 +47,19 @@ async function checkMayTag(call: Call, tagId: string, workspaceIds: readonly str
 const tagsOfWorkspace = (help: string) =>
   ({
     capability: 'update',
-    withoutSecret: true,
     params: {
       workspace_id: workspaceId,
       data: tagReferences({ help, cli: { positional: 'variadic', metavar: 'TAG', refersTo: 'tag' } }),
     },
   }) as const;
+
+const changingTags =
+  (act: 'tag' | 'retag' | 'untag') =>
+  async ({ core }: Call, { workspace_id, data }: ValuesOf<ReturnType<typeof tagsOfWorkspace>['params']>) => {
+    const { workspaces } = await core.tags();
+    await workspaces[act]({ id: workspace_id }, data);
+    return {};
+  };
 
 const workspaceAndTagsByName = inTurn(idsFor({ workspace_id: 'workspace' }), namesAmong('data'));
 
@@ -91,7 +106,7 @@ async function existingTagByName(raw: JsonObject, runner: Runner): Promise<JsonO
   }
 }
 
-export const attach = documentOperation({
+export const attach = tagOperation({
   ...workspacesOfTag,
   route: 'POST /tags/:tag_id/relationships/workspaces',
   cli: {
@@ -106,15 +121,10 @@ export const attach = documentOperation({
       ['coffer tags attach env:prod team:core --workspace billing --org acme', 'Add two tags to a workspace'],
     ],
   },
-  async run(call, { tag_id, data }) {
-    await checkMayTag(call, tag_id, data);
-    const { pool } = await call.core.tags();
-    await pool.attach(tag_id, data);
-    return {};
-  },
+  run: changingWorkspaces('attach'),
 });
 
-export const detach = documentOperation({
+export const detach = tagOperation({
   ...workspacesOfTag,
   route: 'DELETE /tags/:tag_id/relationships/workspaces',
   cli: {
@@ -128,15 +138,10 @@ export const detach = documentOperation({
       ],
     ],
   },
-  async run(call, { tag_id, data }) {
-    await checkMayTag(call, tag_id, data);
-    const { pool } = await call.core.tags();
-    await pool.detach(tag_id, data);
-    return {};
-  },
+  run: changingWorkspaces('detach'),
 });
 
-export const tag = documentOperation({
+export const tag = tagOperation({
   ...tagsOfWorkspace('Tags to add, by ID or name; those that do not exist are created.'),
   route: 'POST /workspaces/:workspace_id/relationships/tags',
   cli: {
@@ -151,14 +156,10 @@ export const tag = documentOperation({
       ],
     ],
   },
-  async run({ core }, { workspace_id, data }) {
-    const { workspaces } = await core.tags();
-    await workspaces.tag({ id: workspace_id }, data);
-    return {};
-  },
+  run: changingTags('tag'),
 });
 
-export const retag = documentOperation({
+export const retag = tagOperation({
   ...tagsOfWorkspace('Tags, by ID or name; replaces all tags of the workspace.'),
   route: 'PATCH /workspaces/:workspace_id/relationships/tags',
   cli: {
@@ -167,14 +168,10 @@ export const retag = documentOperation({
     done: ({ data }) => `The workspace now has ${countedIn(data, 'tag')}.`,
     examples: [['coffer workspaces retag billing env:prod --org acme', 'Remove all other tags']],
   },
-  async run({ core }, { workspace_id, data }) {
-    const { workspaces } = await core.tags();
-    await workspaces.retag({ id: workspace_id }, data);
-    return {};
-  },
+  run: changingTags('retag'),
 });
 
-export const untag = documentOperation({
+export const untag = tagOperation({
   ...tagsOfWorkspace('Tags to remove, by ID or name; unknown names are ignored.'),
   route: 'DELETE /workspaces/:workspace_id/relationships/tags',
   cli: {
@@ -188,17 +185,12 @@ export const untag = documentOperation({
       ],
     ],
   },
-  async run({ core }, { workspace_id, data }) {
-    const { workspaces } = await core.tags();
-    await workspaces.untag({ id: workspace_id }, data);
-    return {};
-  },
+  run: changingTags('untag'),
 });
 
-export const tagsOf = documentOperation({
+export const tagsOf = tagOperation({
   route: 'GET /workspaces/:workspace_id/relationships/tags',
   capability: 'list',
-  withoutSecret: true,
   params: {
     workspace_id: workspaceId,
     name: text({

@@ -1,10 +1,10 @@
 import { workspaceNotFound } from '../../tags/organization.ts';
 import type { RemoteStateConsumers } from '../../tags/remote-state-consumers.ts';
 import type { Workspace } from '../../tags/workspaces.ts';
-import { type Call, documentOperation } from '../declaration/operation.ts';
+import type { Call } from '../declaration/operation.ts';
 import { identifiers } from '../json-api/linkage.ts';
 import { pageParams, workspaceId } from '../json-api/params.ts';
-import { pageDocument, workspaceResource } from './documents.ts';
+import { pageDocument, tagOperation, workspaceResource } from './documents.ts';
 import { mayListWorkspaces, mayReadWorkspace } from './sights.ts';
 
 /**
@@ -16,10 +16,9 @@ const pathOf = (id: string): string =>
   `workspaces/${encodeURIComponent(id)}/relationships/remote-state-consumers`;
 const PATH = '/workspaces/:workspace_id/relationships/remote-state-consumers';
 
-export const list = documentOperation({
+export const list = tagOperation({
   route: `GET ${PATH}`,
   capability: 'list',
-  withoutSecret: true,
   params: { workspace_id: workspaceId, ...pageParams },
   async run(call, { workspace_id, 'page[number]': number, 'page[size]': size }) {
     const tags = await call.core.tags();
@@ -39,10 +38,9 @@ export const list = documentOperation({
  * @param help help of the list of workspaces
  */
 const change = (method: 'POST' | 'PATCH' | 'DELETE', help: string, act: 'add' | 'replace' | 'remove') =>
-  documentOperation({
+  tagOperation({
     route: `${method} ${PATH}`,
     capability: 'update',
-    withoutSecret: true,
     params: { workspace_id: workspaceId, data: identifiers('workspace', { help }) },
     async run(call, { workspace_id, data }) {
       await checkMayRead(call, workspace_id, data);

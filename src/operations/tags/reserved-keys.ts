@@ -1,4 +1,3 @@
-import { documentOperation } from '../declaration/operation.ts';
 import {
   attribute,
   attributePointer,
@@ -7,7 +6,13 @@ import {
   pageParams,
 } from '../json-api/params.ts';
 import { whichOf } from './by-name.ts';
-import { listing, pageDocument, type ReservedKeyResource, reservedKeyResource } from './documents.ts';
+import {
+  listing,
+  pageDocument,
+  type ReservedKeyResource,
+  reservedKeyResource,
+  tagOperation,
+} from './documents.ts';
 
 /** Reserved tag keys of an organization. */
 
@@ -31,10 +36,9 @@ const disableOverrides = booleanAttribute('disable-overrides', {
   cli: { negatable: 'Let a workspace set a value of its own for the key, in place of that of its project.' },
 });
 
-export const create = documentOperation({
+export const create = tagOperation({
   route: 'POST /organizations/:organization_name/reserved-tag-keys',
   capability: 'create',
-  withoutSecret: true,
   resource: 'reserved-tag-keys',
   params: {
     organization_name: organizationName,
@@ -64,10 +68,9 @@ export const create = documentOperation({
   },
 });
 
-export const list = documentOperation({
+export const list = tagOperation({
   route: 'GET /organizations/:organization_name/reserved-tag-keys',
   capability: 'list',
-  withoutSecret: true,
   params: { organization_name: organizationName, ...pageParams },
   cli: {
     empty: { what: 'reserved tag keys', create: 'coffer tags reserved create KEY' },
@@ -82,10 +85,9 @@ export const list = documentOperation({
   },
 });
 
-export const show = documentOperation({
+export const show = tagOperation({
   route: keyRoutes('GET'),
   capability: 'read',
-  withoutSecret: true,
   params: which.params,
   cli: { resolve: which.resolve, ...printing.one },
   async run({ core }, values) {
@@ -94,10 +96,9 @@ export const show = documentOperation({
   },
 });
 
-export const update = documentOperation({
+export const update = tagOperation({
   route: keyRoutes('PATCH'),
   capability: 'update',
-  withoutSecret: true,
   resource: 'reserved-tag-keys',
   params: {
     ...which.params,
@@ -128,10 +129,9 @@ export const update = documentOperation({
   },
 });
 
-export const remove = documentOperation({
+export const remove = tagOperation({
   route: keyRoutes('DELETE'),
   capability: 'delete',
-  withoutSecret: true,
   params: which.params,
   cli: {
     resolve: which.resolve,

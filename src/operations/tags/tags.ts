@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../ground/objects.ts';
 import { foldCase } from '../../tags/names.ts';
 import { tagNotFound } from '../../tags/organization.ts';
-import { documentOperation, type Outcome, type Runner } from '../declaration/operation.ts';
+import type { Outcome, Runner } from '../declaration/operation.ts';
 import { flag, text } from '../declaration/params.ts';
 import { identifiers, tagNames } from '../json-api/linkage.ts';
 import {
@@ -25,6 +25,7 @@ import {
   type Resources,
   type TagResource,
   tagListing,
+  tagOperation,
   tagResource,
 } from './documents.ts';
 import { seesTags } from './sights.ts';
@@ -32,10 +33,9 @@ import { seesTags } from './sights.ts';
 /** Tags are found by their names whatever the case. */
 const tagNameInstead = { ...nameInsteadOf('tag'), understoodAs: foldCase };
 
-export const create = documentOperation({
+export const create = tagOperation({
   route: 'POST /organizations/:organization_name/tags',
   capability: 'create',
-  withoutSecret: true,
   params: {
     organization_name: organizationName,
     data: tagNames({
@@ -65,10 +65,9 @@ export const UNUSED_ONLY = 'filter[unused]';
 
 const EXCLUDE = 'filter[exclude][taggable][id]';
 
-export const list = documentOperation({
+export const list = tagOperation({
   route: 'GET /organizations/:organization_name/tags',
   capability: 'list',
-  withoutSecret: true,
   params: {
     organization_name: organizationName,
     q: text({
@@ -129,10 +128,9 @@ export const list = documentOperation({
   },
 });
 
-export const show = documentOperation({
+export const show = tagOperation({
   route: ['GET /tags/:tag_id', 'GET /organizations/:organization_name/tags/:tag_name'],
   capability: 'read',
-  withoutSecret: true,
   params: {
     tag_id: text(identifierOf('tag')),
     organization_name: optionalOrganizationName,
@@ -162,10 +160,9 @@ function renamedText(values: JsonObject, tag: TagResource | undefined): string {
  * Renames a tag. Coffer's extension: clients of this API can only recreate tags.
  * @see docs/decisions/0196
  */
-export const rename = documentOperation({
+export const rename = tagOperation({
   route: ['PATCH /tags/:tag_id', 'PATCH /organizations/:organization_name/tags/:tag_name'],
   capability: 'update',
-  withoutSecret: true,
   resource: 'tags',
   params: {
     tag_id: text(identifierOf('tag')),
@@ -203,10 +200,9 @@ export const rename = documentOperation({
   },
 });
 
-export const remove = documentOperation({
+export const remove = tagOperation({
   route: 'DELETE /organizations/:organization_name/tags',
   capability: 'delete',
-  withoutSecret: true,
   params: {
     organization_name: organizationName,
     data: identifiers('tag', {
@@ -275,10 +271,9 @@ const loss = (workspaces: number): string =>
     : `${counted(workspaces, 'workspace')} ${workspaces === 1 ? 'loses' : 'lose'}`;
 
 /** First request of Terraform clients; they only look at the headers of the response. */
-export const ping = documentOperation({
+export const ping = tagOperation({
   route: 'GET /ping',
   capability: 'read',
-  withoutSecret: true,
   unauthenticated: true,
   whileSealed: true,
   params: {},

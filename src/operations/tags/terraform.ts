@@ -1,8 +1,9 @@
 import { unsupported } from '../../ground/errors.ts';
 import { findOwn, type TokenTarget } from '../access/token-target.ts';
-import { type Call, documentOperation, type Outcome } from '../declaration/operation.ts';
+import type { Call, Outcome } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 import { namedOrganization } from '../json-api/params.ts';
+import { tagOperation } from './documents.ts';
 
 /** Operations besides projects, workspaces and tags that Terraform and its clients request. */
 
@@ -32,10 +33,9 @@ const ENTITLEMENTS = {
 } as const;
 
 /** Second request of `terraform init`; 404 means that the organization does not exist. */
-export const entitlementSet = documentOperation({
+export const entitlementSet = tagOperation({
   route: 'GET /organizations/:organization_name/entitlement-set',
   capability: 'read',
-  withoutSecret: true,
   params: { organization_name: namedOrganization },
   async run({ core }, { organization_name }) {
     const { organizations } = await core.tags();
@@ -63,10 +63,9 @@ const userOf = ({ record: { accessor, token } }: TokenTarget) => ({
 });
 
 /** Returns the caller: programs verify a token with it before storing it. A token counts as its user. */
-export const details = documentOperation({
+export const details = tagOperation({
   route: 'GET /account/details',
   capability: 'read',
-  withoutSecret: true,
   anyToken: true,
   params: {},
   async run(call) {
@@ -108,12 +107,11 @@ const noRuns = refusing('not runs: run Terraform where the configuration is');
 
 const ofWorkspace = {
   capability: 'update',
-  withoutSecret: true,
   params: { workspace_id: text({ help: 'ID of the workspace.', required: true }) },
 } as const;
 
 /** Locks are for states: a client must not believe that it holds one. */
-export const state = documentOperation({
+export const state = tagOperation({
   ...ofWorkspace,
   route: [
     'POST /workspaces/:workspace_id/actions/lock',
@@ -124,17 +122,16 @@ export const state = documentOperation({
   run: noStates,
 });
 
-export const configuration = documentOperation({
+export const configuration = tagOperation({
   ...ofWorkspace,
   route: 'POST /workspaces/:workspace_id/configuration-versions',
   run: noRuns,
 });
 
 /** Its path has no organization, and its response is the same for everyone. */
-export const run = documentOperation({
+export const run = tagOperation({
   route: 'POST /runs',
   capability: 'update',
-  withoutSecret: true,
   anyToken: true,
   params: {},
   run: noRuns,

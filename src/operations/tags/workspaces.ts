@@ -2,7 +2,7 @@ import { invalid } from '../../ground/errors.ts';
 import { isPattern } from '../../tags/names.ts';
 import { projectNotFound } from '../../tags/organization.ts';
 import type { Workspace, WorkspaceFields } from '../../tags/workspaces.ts';
-import { type Call, documentOperation, type TerminalContext } from '../declaration/operation.ts';
+import type { Call, TerminalContext } from '../declaration/operation.ts';
 import { text, texts } from '../declaration/params.ts';
 import type { Table } from '../declaration/table.ts';
 import { TAGGED, taggedFilter, taggedQuery } from '../json-api/bindings.ts';
@@ -32,11 +32,11 @@ import {
   pageDocument,
   type ResourceDocument,
   shortTime,
+  tagOperation,
   type WorkspaceResource,
   workspaceResource,
 } from './documents.ts';
-import { besideWorkspaces, shownOf, workspaceIncludes } from './includes.ts';
-import { mayMoveInto, seesBindings } from './sights.ts';
+import { besideWorkspaces, mayMoveInto, seesBindings, shownOf, workspaceIncludes } from './sights.ts';
 import { orderOf, sortParam } from './sorting.ts';
 
 const printing = listing<WorkspaceResource>('workspace', ['Name', 'Tags'], ({ id, attributes }) => [
@@ -97,10 +97,9 @@ async function placeIn(
 
 const projectByName = idsFor({ project: 'project' });
 
-export const create = documentOperation({
+export const create = tagOperation({
   route: 'POST /organizations/:organization_name/workspaces',
   capability: 'create',
-  withoutSecret: true,
   resource: 'workspaces',
   params: {
     organization_name: organizationName,
@@ -156,10 +155,9 @@ const PROJECT = 'filter[project][id]';
 /** Extension of the API, like patterns: names cannot contain `*`, so no other search changes its meaning. */
 const ANY_TAGS = 'search[any-tags]';
 
-export const list = documentOperation({
+export const list = tagOperation({
   route: 'GET /organizations/:organization_name/workspaces',
   capability: 'list',
-  withoutSecret: true,
   params: {
     organization_name: organizationName,
     'search[name]': text({
@@ -269,10 +267,9 @@ function named(given: readonly string[] | undefined, field: string): readonly st
   });
 }
 
-export const show = documentOperation({
+export const show = tagOperation({
   route: which.routes('GET'),
   capability: 'read',
-  withoutSecret: true,
   params: { ...which.params, include: workspaceIncludes },
   cli: {
     resolve: which.resolve,
@@ -289,10 +286,9 @@ export const show = documentOperation({
   },
 });
 
-export const update = documentOperation({
+export const update = tagOperation({
   route: which.routes('PATCH'),
   capability: 'update',
-  withoutSecret: true,
   resource: 'workspaces',
   params: {
     ...which.params,
@@ -332,11 +328,10 @@ export const update = documentOperation({
   },
 });
 
-export const remove = documentOperation({
+export const remove = tagOperation({
   // The safe form is the same here: a workspace has no resources that could prevent deletion.
   route: [...which.routes('DELETE'), ...which.routes('POST', '/actions/safe-delete')],
   capability: 'delete',
-  withoutSecret: true,
   params: { ...which.params, workspace_id: text(eachIdentifierOf('workspace')) },
   cli: {
     resolve: which.resolve,
