@@ -40,10 +40,11 @@ export interface BoundTag extends Binding {
 }
 
 /** Tag found by a search, with the record that it is bound to. */
-type BoundBinding = { readonly binding: Binding } & (
-  | { readonly kind: 'projects'; readonly record: ProjectRecord }
-  | { readonly kind: 'workspaces'; readonly record: WorkspaceRecord }
-);
+interface BoundBinding {
+  readonly binding: Binding;
+  readonly kind: TaggableKind;
+  readonly record: ProjectRecord | WorkspaceRecord;
+}
 
 const ID_KINDS = { projects: 'prj', workspaces: 'ws' } as const satisfies Record<
   TaggableKind,
@@ -78,23 +79,23 @@ export class BoundTags {
       const idOf = (kind: TaggableKind, key: string): string =>
         printIdentifier(ID_KINDS[kind], { home: organization.home, key });
 
-      const search = new BoundTagsSearch(query, idOf);
-      if (query.kind !== 'workspaces') await search.through('projects', await byName(surroundings));
-      if (query.kind !== 'projects') await search.through('workspaces', records);
+      const projects = query.kind === 'workspaces' ? [] : await surroundings.projects.all();
+      projects.sort((a, b) => (a.name < b.name ? -1 : 1));
+      const search = await found(query, { projects, workspaces: records }, idOf);
       const counts = query.isCounted ? await holding(search.page, records, surroundings) : undefined;
       const items = search.page.map(
-        (found): BoundTag => ({
-          ...found.binding,
-          kind: found.kind,
+        (bound): BoundTag => ({
+          ...bound.binding,
+          kind: bound.kind,
           target: {
-            id: idOf(found.kind, found.record.key),
-            name: found.record.name,
+            id: idOf(bound.kind, bound.record.key),
+            name: bound.record.name,
             organization: organization.name,
           },
           counts:
             counts &&
-            (found.kind === 'projects'
-              ? { projects: 1, workspaces: counts.get(found) ?? 0 }
+            (bound.kind === 'projects'
+              ? { projects: 1, workspaces: counts.get(bound) ?? 0 }
               : { projects: 0, workspaces: 1 }),
         }),
       );
@@ -103,43 +104,30 @@ export class BoundTags {
   }
 }
 
-async function byName({ projects }: Surroundings): Promise<ProjectRecord[]> {
-  return (await projects.all()).sort((a, b) => (a.name < b.name ? -1 : 1));
-}
-
-/** Visits all taggable resources, counts the matching tags, and keeps those of one page. */
-class BoundTagsSearch {
-  readonly page: BoundBinding[] = [];
-  total = 0;
-  readonly #query: BoundTagsQuery;
-  readonly #idOf: (kind: TaggableKind, key: string) => string;
-  readonly #pace = new Pace();
-
-  constructor(query: BoundTagsQuery, idOf: (kind: TaggableKind, key: string) => string) {
-    this.#query = query;
-    this.#idOf = idOf;
-  }
-
-  async through<K extends TaggableKind>(
-    kind: K,
-    records: readonly Extract<BoundBinding, { kind: K }>['record'][],
-  ): Promise<void> {
-    const { any = [], page, sees } = this.#query;
-    const first = offsetOf(page);
-    for (const record of records) {
-      if (this.#pace.isDue()) await this.#pace.pause();
+/** Visits all taggable resources, counts the matching tags, and returns those of the requested page. */
+async function found(
+  { kind: only, any = [], sees, page: request }: BoundTagsQuery,
+  records: Readonly<Record<TaggableKind, readonly (ProjectRecord | WorkspaceRecord)[]>>,
+  idOf: (kind: TaggableKind, key: string) => string,
+): Promise<{ readonly page: readonly BoundBinding[]; readonly total: number }> {
+  const page: BoundBinding[] = [];
+  const first = offsetOf(request);
+  const pace = new Pace();
+  let total = 0;
+  for (const kind of TAGGABLE_KINDS) {
+    for (const record of only === undefined || only === kind ? records[kind] : []) {
+      if (pace.isDue()) await pace.pause();
       const all = bindingsOf(record);
       const wanted =
         any.length === 0 ? all : all.filter((binding) => any.some((filter) => holdsAny([binding], filter)));
-      if (wanted.length === 0 || !sees(kind, { id: this.#idOf(kind, record.key), name: record.name }))
-        continue;
+      if (wanted.length === 0 || !sees(kind, { id: idOf(kind, record.key), name: record.name })) continue;
       for (const binding of wanted) {
-        const place = this.total++;
-        if (place < first || this.page.length >= page.size) continue;
-        this.page.push({ kind, record, binding } as BoundBinding);
+        const place = total++;
+        if (place >= first && page.length < request.size) page.push({ kind, record, binding });
       }
     }
   }
+  return { page, total };
 }
 
 /**

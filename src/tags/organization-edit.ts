@@ -162,13 +162,9 @@ export class OrganizationEdit {
   async projectKey(id: string): Promise<string | undefined> {
     const address = addressIn(this.organization, 'prj', id);
     if (address?.key === defaultProjectKey(this.organization)) return undefined;
-    const known = address && (await (await this.#readProjects()).get(address.key));
+    const known = address && (await (await ProjectTable.open(this.#tx, this.organization)).get(address.key));
     if (known === undefined) throw projectNotFound(id);
     return known.key;
-  }
-
-  #readProjects(): Promise<ProjectTable> {
-    return ProjectTable.open(this.#tx, this.organization);
   }
 
   /**
@@ -189,13 +185,12 @@ export class OrganizationEdit {
     const keys = new Set<string>();
     for (const reference of references) {
       if ('id' in reference) keys.add((await this.tag(reference.id)).key);
-      else keys.add(await this.#tagCalled(tagName(reference.name, reference.field)));
+      else {
+        const name = tagName(reference.name, reference.field);
+        keys.add((await this.tags.keyOf(name)) ?? (await this.addTag(name)).key);
+      }
     }
     return [...keys];
-  }
-
-  async #tagCalled(name: string): Promise<string> {
-    return (await this.tags.keyOf(name)) ?? (await this.addTag(name)).key;
   }
 
   /**

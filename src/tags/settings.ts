@@ -2,56 +2,39 @@ import type { CofferError } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
 import { refused } from './names.ts';
 
-/**
- * Workspace settings that are stored and returned for compatibility but have no effect, because nothing is run here.
- */
-export interface WorkspaceSettings {
-  readonly allowDestroyPlan: boolean;
-  readonly assessmentsEnabled: boolean;
-  readonly autoApply: boolean;
-  readonly autoApplyRunTrigger: boolean;
-  /** ISO 8601 time as the client wrote it. */
-  readonly autoDestroyAt: string | null;
-  readonly autoDestroyActivityDuration: string | null;
-  readonly fileTriggersEnabled: boolean;
-  readonly globalRemoteState: boolean;
-  readonly inheritsProjectAutoDestroy: boolean;
-  readonly projectRemoteState: boolean;
-  readonly queueAllRuns: boolean;
-  readonly sourceName: string | null;
-  readonly sourceUrl: string | null;
-  readonly speculativeEnabled: boolean;
-  readonly structuredRunOutputEnabled: boolean;
-  /** Version, constraint, or `latest`. */
-  readonly terraformVersion: string;
-  readonly triggerPatterns: readonly string[];
-  readonly triggerPrefixes: readonly string[];
-  readonly workingDirectory: string;
-}
+const none = <T>(): T | null => null;
+const noTexts: readonly string[] = [];
 
 /** Settings of a new workspace, the same as in HashiCorp's service. */
-export const DEFAULT_SETTINGS: WorkspaceSettings = {
+export const DEFAULT_SETTINGS = {
   allowDestroyPlan: true,
   assessmentsEnabled: false,
   autoApply: false,
   autoApplyRunTrigger: false,
-  autoDestroyAt: null,
-  autoDestroyActivityDuration: null,
+  /** ISO 8601 time as the client wrote it. */
+  autoDestroyAt: none<string>(),
+  autoDestroyActivityDuration: none<string>(),
   fileTriggersEnabled: true,
   globalRemoteState: false,
   inheritsProjectAutoDestroy: true,
   projectRemoteState: false,
   queueAllRuns: false,
-  sourceName: null,
-  sourceUrl: null,
+  sourceName: none<string>(),
+  sourceUrl: none<string>(),
   speculativeEnabled: true,
   structuredRunOutputEnabled: true,
   // Nothing is ever run: clients interpret it as their own version.
+  /** Version, constraint, or `latest`. */
   terraformVersion: 'latest',
-  triggerPatterns: [],
-  triggerPrefixes: [],
+  triggerPatterns: noTexts,
+  triggerPrefixes: noTexts,
   workingDirectory: '',
 };
+
+/**
+ * Workspace settings that are stored and returned for compatibility but have no effect, because nothing is run here.
+ */
+export type WorkspaceSettings = Readonly<typeof DEFAULT_SETTINGS>;
 
 /**
  * Place where runs would execute. A workspace without one inherits it from its project, and that from the organization.
@@ -191,41 +174,27 @@ const patternsWithoutTriggers = (field: string): CofferError =>
     field,
   );
 
-/** Organization settings that are stored and returned for compatibility but have no effect. */
-export interface OrganizationSettings {
-  readonly aggregatedCommitStatusEnabled: boolean;
-  readonly allowForceDeleteWorkspaces: boolean;
-  readonly assessmentsEnforced: boolean;
-  readonly collaboratorAuthPolicy: string;
-  readonly costEstimationEnabled: boolean;
-  readonly maxTtlEnabled: boolean;
-  readonly ownersTeamSamlRoleId: string | null;
-  readonly sendPassingStatusesForUntriggeredSpeculativePlans: boolean;
-  /** In minutes. */
-  readonly sessionRemember: number | null;
-  /** In minutes. */
-  readonly sessionTimeout: number | null;
-  readonly speculativePlanManagementEnabled: boolean;
-  readonly stacksEnabled: boolean;
-  readonly userTokensEnabled: boolean;
-}
-
 /** Settings of a new organization, the same as in HashiCorp's service. */
-export const DEFAULT_ORGANIZATION_SETTINGS: OrganizationSettings = {
+export const DEFAULT_ORGANIZATION_SETTINGS = {
   aggregatedCommitStatusEnabled: true,
   allowForceDeleteWorkspaces: false,
   assessmentsEnforced: false,
   collaboratorAuthPolicy: 'password',
   costEstimationEnabled: false,
   maxTtlEnabled: false,
-  ownersTeamSamlRoleId: null,
+  ownersTeamSamlRoleId: none<string>(),
   sendPassingStatusesForUntriggeredSpeculativePlans: false,
-  sessionRemember: null,
-  sessionTimeout: null,
+  /** In minutes. */
+  sessionRemember: none<number>(),
+  /** In minutes. */
+  sessionTimeout: none<number>(),
   speculativePlanManagementEnabled: true,
   stacksEnabled: false,
   userTokensEnabled: true,
 };
+
+/** Organization settings that are stored and returned for compatibility but have no effect. */
+export type OrganizationSettings = Readonly<typeof DEFAULT_ORGANIZATION_SETTINGS>;
 
 /** Applies a change, and drops settings that have their default value. */
 export function changedOrganizationSettings(

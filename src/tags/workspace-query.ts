@@ -73,8 +73,9 @@ export async function findWorkspaces(
     query.project !== undefined;
   if (isAboutMore) return fitting(searched, indexes, query);
   if (!query.search && !query.wildcard) return inOrder(searched.workspaces, query);
-  const candidates = await containing(searched.workspaces, searches, query.search ?? '');
+  const search = await searches.of(searched.workspaces);
   const matches = nameTest(query);
+  const candidates = [...search.find(query.search ?? '')].map((place) => search.at(place));
   return paged(
     candidates.filter(({ name }) => matches(name)).map(({ key }) => key),
     query,
@@ -100,15 +101,6 @@ async function inOrder(
   const start = Math.max(0, end - query.page.size);
   const named = await workspaces.names(start, end - start);
   return { keys: named.map(({ key }) => key).reverse(), total };
-}
-
-async function containing(
-  workspaces: RecordTable<WorkspaceRecord>,
-  searches: NameSearches,
-  text: string,
-): Promise<NamedKeyOfRecord[]> {
-  const search = await searches.of(workspaces);
-  return [...search.find(text)].map((place) => search.at(place));
 }
 
 /**
@@ -175,7 +167,7 @@ async function testOf(
     (workspace) => inherited.get(workspace.project ?? usual) ?? [],
     query.viewer,
   );
-  const wanted = await Promise.all(distinct(query.tags).map((name) => carries.tag(name)));
+  const wanted = await Promise.all(distinct(query.tags).map((name) => carries.anyTag([name])));
   const any = distinct(query.anyTags);
   const isAny = any.length === 0 ? () => true : await carries.anyTag(any);
   const isUnwanted = await carries.anyTag(distinct(query.excludeTags));
@@ -217,14 +209,9 @@ class Carrying {
   }
 
   /**
-   * Tests for a tag, as pool tag or as a key with any value.
+   * Tests for any of several tags, as pool tag or as a key with any value.
    * @param wanted lower case; `*` is a wildcard
    */
-  tag(wanted: string): Promise<Test> {
-    return this.anyTag([wanted]);
-  }
-
-  /** Tests for any of several tags. */
   async anyTag(wanted: readonly string[]): Promise<Test> {
     if (wanted.length === 0) return () => false;
     const names = new Set(wanted.filter((name) => !isPattern(name)));

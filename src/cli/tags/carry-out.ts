@@ -70,13 +70,8 @@ export async function carryOutPlan(
     ...makeProjects,
     ...makeWorkspaces,
     ...moving(runner, plan, ids),
-    ...binding(runner, { bindings: plan.unbound, ids, operation: 'unbind', print: ({ key }) => key }),
-    ...binding(runner, {
-      bindings: plan.bound,
-      ids,
-      operation: 'bind',
-      print: ({ key, value }) => ({ key, value }),
-    }),
+    ...binding(runner, plan.unbound, ids, 'unbind'),
+    ...binding(runner, plan.bound, ids, 'bind'),
     ...linking(runner, added, ids, { ofTag: 'tags attach', ofWorkspace: 'workspaces tag' }),
     ...linking(runner, plan.removed, ids, { ofTag: 'tags detach', ofWorkspace: 'workspaces untag' }),
     ...deletingUnused(runner, organization_name, plan.deletedTags),
@@ -102,20 +97,18 @@ const moving = (runner: Runner, { moved }: TagPlan, ids: Ids): readonly CountedC
     })),
   );
 
-interface BindingCall {
-  readonly bindings: readonly PlannedBinding[];
-  readonly ids: Ids;
-  readonly operation: 'bind' | 'unbind';
-  readonly print: (binding: PlannedBinding) => unknown;
-}
-
 /** Binds each workspace and each project with a call of its own. */
-const binding = (runner: Runner, { bindings, ids, operation, print }: BindingCall): readonly CountedCall[] =>
+const binding = (
+  runner: Runner,
+  bindings: readonly PlannedBinding[],
+  ids: Ids,
+  operation: 'bind' | 'unbind',
+): readonly CountedCall[] =>
   [...Map.groupBy(bindings, ({ on, name }) => `${on} ${name}`).values()].map((group) => ({
     count: group.length,
     async run() {
       const { on = 'workspace', name = '' } = group[0] ?? {};
-      const data = group.map(print);
+      const data = group.map(({ key, value }) => (operation === 'bind' ? { key, value } : key));
       if (on === 'project')
         await runner.run(`projects ${operation}`, { project_id: ids.project(name), data });
       else await runner.run(`workspaces ${operation}`, { workspace_id: ids.workspace(name), data });
