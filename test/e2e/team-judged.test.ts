@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from '
 import { join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { JudgedFacts } from '../../src/cli/team/judged-cache.ts';
+import type { JudgedFacts } from '../../src/cli/team/memory.ts';
 import { systemClock } from '../../src/ground/clock.ts';
 import { Forger } from './team-forging.ts';
 import { fact, type Person, pull, push, team } from './team-people.ts';

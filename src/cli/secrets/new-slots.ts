@@ -67,7 +67,10 @@ export async function plannedSlots(
   const command = textOption(options, 'command');
   if (command !== undefined)
     slots.push({ request: { kind: 'command', output: outputOf(command, session.environment), ...labelled } });
-  if (options.has('raw')) slots.push(freshRawSlot(labelled));
+  if (options.has('raw')) {
+    const freshKey = generateMasterKey();
+    slots.push({ request: { kind: 'raw', key: parseMasterKey(freshKey), ...labelled }, freshKey });
+  }
   for (const word of textsOption(options, 'recipient')) {
     const { wrapSecrets } = await import('./wrapped-secrets.ts');
     const secrets = await wrapSecrets(session, word);
@@ -103,11 +106,6 @@ async function typedPassphrase(session: Session): Promise<string> {
     const question = `This passphrase is weak: ${weakness}. Anyone with a copy of the store could guess it. Use it anyway?`;
     if (await prompts.confirm(question)) return passphrase;
   }
-}
-
-function freshRawSlot(labelled: { readonly label?: string }): PlannedSlot {
-  const freshKey = generateMasterKey();
-  return { request: { kind: 'raw', key: parseMasterKey(freshKey), ...labelled }, freshKey };
 }
 
 /**
@@ -178,7 +176,11 @@ export function newsOfSlots(
 ): SlotNews {
   const print = async (created: readonly CreatedSlot[]): Promise<boolean> => {
     if (session.settings.format !== 'json') return printSecrets(session, secretsOf(planned, created));
-    const slots = created.map((slot, index) => slotJson(planned[index], slot));
+    const slots = created.map(({ shareTexts, ...slot }, index) => ({
+      ...slot,
+      master_key: planned[index]?.freshKey,
+      share_texts: shareTexts,
+    }));
     return printResult(session, document(slots), {});
   };
   return {
@@ -207,11 +209,3 @@ const secretsOf = (planned: readonly PlannedSlot[], created: readonly CreatedSlo
     ...(planned[index]?.freshKey === undefined ? [] : [planned[index].freshKey]),
     ...(slot.shareTexts ?? []),
   ]);
-
-function slotJson(planned: PlannedSlot | undefined, { shareTexts, ...slot }: CreatedSlot): object {
-  return {
-    ...slot,
-    master_key: planned?.freshKey,
-    share_texts: shareTexts,
-  };
-}

@@ -13,8 +13,7 @@ import { loadFacts } from '../../team/files.ts';
 import { type Judgement, judge } from '../../team/judge/judge.ts';
 import { listingOf } from '../../team/listing.ts';
 import { signatureCheck } from '../../team/signing.ts';
-import { isSettled } from './judged-cache.ts';
-import { TeamMemory } from './memory.ts';
+import { isSettled, TeamMemory } from './memory.ts';
 import { fileOf } from './memory-directory.ts';
 import type { KeyringPlace } from './place.ts';
 

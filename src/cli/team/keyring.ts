@@ -7,8 +7,14 @@ import { cardsFor } from '../../team/own-key.ts';
 import { Roots } from '../../team/roots.ts';
 import { signatureCheck, verifiedMark } from '../../team/signing.ts';
 import type { Session } from '../session.ts';
-import { type JudgedFacts, keepJudgement, keptJudgement, stampOf } from './judged-cache.ts';
-import { type Remembered, TeamMemory } from './memory.ts';
+import {
+  type JudgedFacts,
+  keepJudgement,
+  keptJudgement,
+  type Remembered,
+  stampOf,
+  TeamMemory,
+} from './memory.ts';
 import { ignoredFiles, namesOut, sayOddities, tell, warnOf } from './oddities.ts';
 import { type KeyringIdentities, keyringIdentities, ownCards, removedHint, untold } from './own-keys.ts';
 import type { KeyringPlace } from './place.ts';

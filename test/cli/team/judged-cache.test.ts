@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { isSettled, stampOf } from '../../../src/cli/team/judged-cache.ts';
+import { isSettled, stampOf } from '../../../src/cli/team/memory.ts';
 import { temporaryDirectory } from '../../store/temporary-store.ts';
 
 it('a keyring of 24 files has a stamp of its content, and a smaller one is read each time', () => {
