@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { attempt } from '../ground/attempt.ts';
 import { invalid } from '../ground/errors.ts';
 
 /** Locates keyrings. Small, for commands that only need to know whether there is one. */
@@ -9,14 +10,10 @@ export const KEYRING = '.coffer';
 
 /** Whether a directory contains a keyring, or parts of one. */
 export function isKeyring(directory: string): boolean {
-  try {
-    if (!lstatSync(directory).isDirectory()) return false;
-    return readdirSync(directory).some(
-      (name) => /^store\.[0-9a-z]{32}$/.test(name) || name === 'members' || name === 'removals',
-    );
-  } catch {
-    return false;
-  }
+  const names = attempt(() => (lstatSync(directory).isDirectory() ? readdirSync(directory) : []));
+  return (names ?? []).some(
+    (name) => /^store\.[0-9a-z]{32}$/.test(name) || name === 'members' || name === 'removals',
+  );
 }
 
 /**

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { attempt } from '../../ground/attempt.ts';
 import { elapsedMs } from '../../ground/clock.ts';
 import { pause } from '../../ground/pause.ts';
 import { programAfterNode } from '../program.ts';
@@ -28,14 +29,18 @@ export const waitsOn = (socket: string): boolean | undefined =>
 
 /** Returns the inodes of the sockets that listen at a path, in the form of the links in `/proc/PID/fd`. */
 const inodesOf = (path: string): readonly string[] =>
+  unixSockets().flatMap(({ flags, inode, path: own }) =>
+    own === path && (flags & LISTENS) !== 0 ? [`socket:[${inode}]`] : [],
+  );
+
+/** Returns the Unix sockets of this system. @throws without `/proc` */
+export const unixSockets = () =>
   readFileSync('/proc/net/unix', 'utf8')
     .split('\n')
-    .flatMap((line) => {
+    .map((line) => {
       // 0000000005badaf0: 00000002 00000000 00010000 0001 01 632880 /run/user/1000/coffer/…/agent.sock
       const [, , , flags = '', , , inode, ...name] = line.split(' ').filter((part) => part !== '');
-      return name.join(' ') === path && (Number.parseInt(flags, 16) & LISTENS) !== 0
-        ? [`socket:[${inode}]`]
-        : [];
+      return { flags: Number.parseInt(flags, 16), inode, path: name.join(' ') };
     });
 
 const isAgentOn = (pid: string, inodes: readonly string[]): boolean =>
@@ -75,15 +80,6 @@ const hasOpen = (pid: string, inodes: readonly string[]): boolean =>
       return file !== undefined && inodes.includes(file);
     }),
   ) === true;
-
-/** Returns undefined for a failure: processes end while they are examined, and not every system has `/proc`. */
-export function attempt<T>(look: () => T): T | undefined {
-  try {
-    return look();
-  } catch {
-    return undefined;
-  }
-}
 
 /** Time within which a killed process ends, in milliseconds. */
 const ENDS_WITHIN_MS = 5000;

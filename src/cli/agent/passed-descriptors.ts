@@ -1,5 +1,7 @@
-import { readFileSync, readlinkSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
+import { attempt } from '../../ground/attempt.ts';
+import { unixSockets } from './listeners.ts';
 
 /** First file descriptor that a service manager passes (SD_LISTEN_FDS_START). */
 const FIRST = 3;
@@ -47,15 +49,7 @@ export function passedDescriptors(
  * @returns the name; undefined if it cannot be found, as without `/proc`
  */
 export function nameOfSocket(descriptor: number): string | undefined {
-  try {
-    const inode = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/self/fd/${descriptor}`))?.[1];
-    // 0000000005badaf0: 00000002 00000000 00010000 0001 01 632880 /run/user/1000/coffer/…/agent.sock
-    const line = readFileSync('/proc/net/unix', 'utf8')
-      .split('\n')
-      .find((one) => one.split(/ +/)[6] === inode);
-    const [, path] = /^(?:\S+ +){7}(\/.*)$/.exec(line ?? '') ?? [];
-    return path === undefined ? undefined : basename(path, '.sock');
-  } catch {
-    return undefined;
-  }
+  const inode = attempt(() => /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/self/fd/${descriptor}`))?.[1]);
+  const path = attempt(unixSockets)?.find((socket) => socket.inode === inode)?.path;
+  return path?.startsWith('/') ? basename(path, '.sock') : undefined;
 }

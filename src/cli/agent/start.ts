@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { attempt } from '../../ground/attempt.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { unavailable } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
@@ -108,12 +109,8 @@ export function toldBy(bytes: Buffer): AgentStart {
 }
 
 function parse(line: string): AgentSaid | undefined {
-  try {
-    const said: unknown = JSON.parse(line);
-    return isObject(said) ? (said as unknown as AgentSaid) : undefined;
-  } catch {
-    return undefined;
-  }
+  const said: unknown = attempt(() => JSON.parse(line));
+  return isObject(said) ? (said as unknown as AgentSaid) : undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { isExposed } from '../../client/address.ts';
 import { HttpTransport } from '../../client/http-transport.ts';
+import { attempt } from '../../ground/attempt.ts';
 import { asCofferError, CofferError, denied, invalid, unavailable } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { type Environment, variable } from '../given.ts';
@@ -87,13 +88,7 @@ async function gitHubToken(
 }
 
 function tokenIn(status: number, body: string): string {
-  if (status === OK) {
-    try {
-      const answer: unknown = JSON.parse(body);
-      if (isObject(answer) && typeof answer['value'] === 'string') return answer['value'];
-    } catch {
-      // A response that is not JSON has no token.
-    }
-  }
+  const answer: unknown = status === OK ? attempt(() => JSON.parse(body)) : undefined;
+  if (isObject(answer) && typeof answer['value'] === 'string') return answer['value'];
   throw unavailable(`GitHub returned status ${status}${status === OK ? ' without a token' : ''}`);
 }

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAddress } from '../../client/address.ts';
+import { attempt } from '../../ground/attempt.ts';
 import { corrupt, invalid, placed } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { readPrivateFile } from '../../ground/private-files.ts';
@@ -102,12 +103,7 @@ function canonical(text: string): string {
 }
 
 function parse(text: string): KeptToken | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const value: unknown = attempt(() => JSON.parse(text));
   if (!isObject(value)) return undefined;
   const { token, expiresMs, isOwn, again } = value;
   const isRight =

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { attempt } from '../../ground/attempt.ts';
 import { RULES_NAME } from '../../secret-files/rules.ts';
 import { topOf } from '../repository/files-of-others.ts';
 import { filesBelow, git } from '../repository/git.ts';
@@ -49,11 +50,7 @@ function isSetUp(top: string): boolean {
   const answer = git(top, ['rev-parse', '--git-path', 'hooks']);
   if (answer === undefined) return true;
   const hook = join(resolve(top, answer.toString().replace(/\n$/, '')), 'pre-commit');
-  try {
-    return readFileSync(hook, 'utf8').includes(CHECK_STAGED);
-  } catch {
-    return false;
-  }
+  return attempt(() => readFileSync(hook, 'utf8').includes(CHECK_STAGED)) === true;
 }
 
 const sayHow = (session: Session): void =>

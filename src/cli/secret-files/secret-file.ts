@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync, type Stats, statSync } from 'node:fs';
+import { attempt } from '../../ground/attempt.ts';
 import { isThere } from '../../ground/directories.ts';
 import {
   asCofferError,
@@ -151,10 +152,5 @@ export async function replaceSecretFile(
   }
 }
 
-function isSame(path: string, bytes: Buffer): boolean {
-  try {
-    return readFileSync(path).equals(bytes);
-  } catch {
-    return false;
-  }
-}
+const isSame = (path: string, bytes: Buffer): boolean =>
+  attempt(() => readFileSync(path).equals(bytes)) === true;

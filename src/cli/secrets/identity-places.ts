@@ -1,5 +1,6 @@
-import { type Stats, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
+import { attempt } from '../../ground/attempt.ts';
 import { type Environment, variable } from '../given.ts';
 import { namedIdentities } from './named-identities.ts';
 
@@ -42,19 +43,11 @@ export function identityStamp(environment: Environment, path?: string): string |
       : [named.path];
   const lines: string[] = [];
   for (const file of files) {
-    const found = statOf(file);
+    // Without an answer, the file is in a directory that this user cannot enter.
+    const found = attempt(() => statSync(file, { throwIfNoEntry: false }));
     if (found?.isFile() === false) return undefined;
     const { dev, ino, size, ctimeMs } = found ?? { dev: 0, ino: 0, size: 0, ctimeMs: 0 };
     lines.push(`${resolve(file)}\0${dev} ${ino} ${size} ${ctimeMs}`);
   }
   return lines.join('\n');
-}
-
-function statOf(file: string): Stats | undefined {
-  try {
-    return statSync(file, { throwIfNoEntry: false });
-  } catch {
-    // In a directory that this user cannot enter.
-    return undefined;
-  }
 }

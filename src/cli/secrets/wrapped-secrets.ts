@@ -1,6 +1,7 @@
 import { createHmac, hash } from 'node:crypto';
 import { closeSync, openSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { attempt } from '../../ground/attempt.ts';
 import { lengthPrefixed, wipe } from '../../ground/bytes.ts';
 import { asCofferError, denied, invalid, refusedAs } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
@@ -216,10 +217,6 @@ class KnownSlots {
   }
 
   #names(): readonly string[] {
-    try {
-      return this.#directory === undefined ? [] : readdirSync(this.#directory);
-    } catch {
-      return [];
-    }
+    return attempt(() => readdirSync(this.#directory ?? '')) ?? [];
   }
 }

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { connectToKeyringAgent, type KeyringConnection } from '../../client/keyring-agent.ts';
+import { attempt } from '../../ground/attempt.ts';
 import { encodeBase64 } from '../../ground/base64.ts';
 import { asCofferError, type CofferError } from '../../ground/errors.ts';
 import { version } from '../../ground/version.ts';
@@ -92,14 +93,11 @@ const sent = ({ name, value }: FoundValue): ValueToRead => ({
 });
 
 /** Returns the IDs of the keyrings that a directory may have: others can add files to it. */
-function storesIn(keyring: string): readonly string[] {
-  try {
-    return readdirSync(keyring).flatMap((name) => /^store\.([0-9a-z]{32})$/.exec(name)?.[1] ?? []);
-  } catch {
-    // The path is not a readable directory, which the command itself reports.
-    return [];
-  }
-}
+const storesIn = (keyring: string): readonly string[] =>
+  // If the path is not a readable directory, the command itself reports that.
+  (attempt(() => readdirSync(keyring)) ?? []).flatMap(
+    (name) => /^store\.([0-9a-z]{32})$/.exec(name)?.[1] ?? [],
+  );
 
 /**
  * Asks the agent of a keyring.

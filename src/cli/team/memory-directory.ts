@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { attempt } from '../../ground/attempt.ts';
 import type { Environment } from '../given.ts';
 import { stateDirectory } from '../state-directory.ts';
 
@@ -16,10 +17,6 @@ export function memoryDirectory(environment: Environment): string | undefined {
  * Returns which file a path leads to here: the same path may be another directory in a container.
  */
 export function fileOf(path: string): string | undefined {
-  try {
-    const { dev, ino } = statSync(path);
-    return `${dev} ${ino}`;
-  } catch {
-    return undefined;
-  }
+  const found = attempt(() => statSync(path));
+  return found && `${found.dev} ${found.ino}`;
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { attempt } from '../../ground/attempt.ts';
 import { systemClock } from '../../ground/clock.ts';
 import { move } from '../../ground/directories.ts';
 import { asCofferError } from '../../ground/errors.ts';
@@ -282,12 +283,8 @@ export function keptJudgement(memory: TeamMemory, store: string, { text }: Stamp
   const head = Buffer.from(`${text}\n`);
   if (bytes === undefined || !bytes.subarray(0, head.length).equals(head)) return undefined;
   const { deserialize } = process.getBuiltinModule('node:v8');
-  try {
-    return deserialize(bytes.subarray(head.length)) as JudgedFacts;
-  } catch {
-    // Cut by a power failure, or written by another Node.
-    return undefined;
-  }
+  // It may be cut by a power failure, or written by another Node.
+  return attempt(() => deserialize(bytes.subarray(head.length)) as JudgedFacts);
 }
 
 /** Keeps a judgement. It holds no secret: all of it is in the repository. */

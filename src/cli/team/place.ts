@@ -1,5 +1,6 @@
 import { lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
+import { attempt } from '../../ground/attempt.ts';
 import { isOfTrustedOwner } from '../../ground/private-files.ts';
 import { isKeyring, KEYRING } from '../../team/directory.ts';
 import { topOf } from '../repository/files-of-others.ts';
@@ -54,23 +55,16 @@ export function placeIn(folder: string, top = topOf(folder)): KeyringPlace {
   return { directory, folder, top, mark: `${commonDirectory(top)}#${prefix}` };
 }
 
-const realOf = (path: string): string => {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return path;
-  }
-};
+const realOf = (path: string): string => attempt(() => realpathSync.native(path)) ?? path;
 
 /** Returns the common directory of git, which is the same for all working trees of a repository. */
 function commonDirectory(top: string): string {
   const dotGit = join(top, '.git');
-  try {
-    if (statSync(dotGit).isDirectory()) return realOf(dotGit);
+  const found = attempt(() => {
+    if (statSync(dotGit).isDirectory()) return dotGit;
     const [, to = ''] = /^gitdir: (.+)$/m.exec(readFileSync(dotGit, 'utf8')) ?? [];
     const own = resolve(top, to.trim());
-    return realOf(resolve(own, readFileSync(join(own, 'commondir'), 'utf8').trim()));
-  } catch {
-    return realOf(dotGit);
-  }
+    return resolve(own, readFileSync(join(own, 'commondir'), 'utf8').trim());
+  });
+  return realOf(found ?? dotGit);
 }
