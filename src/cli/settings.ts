@@ -4,9 +4,9 @@ import { invalid } from '../ground/errors.ts';
 import { trimSlashes } from '../ground/trim.ts';
 import { DEFAULT_MOUNT } from '../mounts/paths.ts';
 import { locationFrom } from '../store/backends/registry.ts';
+import { refuseKeyringPlace } from '../team/directory.ts';
 import { homeHint } from './files/in-file.ts';
 import { type Environment, type OptionValue, textOption, variable } from './given.ts';
-import { refuseKeyringPlace } from '../team/directory.ts';
 
 /** `wide` is a table with all columns and exact times. */
 export type OutputFormat = 'table' | 'wide' | 'json' | 'raw';

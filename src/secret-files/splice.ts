@@ -1,4 +1,4 @@
-import { asCofferError, type CofferError, invalid } from '../ground/errors.ts';
+import { type CofferError, invalid, unlessRefused } from '../ground/errors.ts';
 import { type FileFormat, lineAt, type ScalarPlace, type SecretFile } from './format.ts';
 
 /** Returns the text with some scalars replaced; every other character stays. */
@@ -83,13 +83,8 @@ function hasOtherNames(format: FileFormat, file: SecretFile): boolean {
   const { places } = file;
   const otherwise = format.asOthersRead?.(file);
   if (otherwise === undefined) return false;
-  try {
-    const others = format.parse(otherwise, '').places;
-    return others.length !== places.length || others.some(({ name }, index) => name !== places[index]?.name);
-  } catch (error) {
-    if (asCofferError(error) === undefined) throw error;
-    return true;
-  }
+  const others = unlessRefused(() => format.parse(otherwise, '').places, undefined);
+  return others?.length !== places.length || others.some(({ name }, index) => name !== places[index]?.name);
 }
 
 function parsedAgain(format: FileFormat, text: string, name: string, misfit: CofferError): SecretFile {

@@ -1,4 +1,4 @@
-import { asCofferError } from '../ground/errors.ts';
+import { refusedAs } from '../ground/errors.ts';
 import type { DocumentRef, Transaction } from '../store/store.ts';
 import { newExternalId, newHome } from './identifiers.ts';
 import { nameTaken, plainName } from './names.ts';
@@ -128,12 +128,8 @@ export class Organizations {
       tx.delete(homeRef(organization.home));
       tx.put(deletedRef(organization.externalId), organization);
     });
-    try {
-      await this.#clearDeleted();
-    } catch (error) {
-      // The organization is already deleted; a full or failing disk must not be reported as a failure of that.
-      if (asCofferError(error) === undefined) throw error;
-    }
+    // The organization is already deleted; a full or failing disk must not be reported as a failure of that.
+    await this.#clearDeleted().catch(refusedAs(undefined));
   }
 
   async #clearDeleted(): Promise<void> {

@@ -245,24 +245,26 @@ export class Projects {
 
 function changed(
   project: ProjectRecord,
-  { description, bindings, autoDestroyActivityDuration, executionMode }: ProjectContent,
+  content: ProjectContent,
   fields: ProjectFields,
   now: number,
 ): ProjectRecord {
-  refuseLonger('Description', description ?? '', MAX_DESCRIPTION_LENGTH, fields.description);
-  checkDuration(autoDestroyActivityDuration, fields.autoDestroyActivityDuration);
-  const { executionMode: before, ...rest } = project;
-  const mode = executionMode === undefined ? before : executionMode;
+  refuseLonger('Description', content.description ?? '', MAX_DESCRIPTION_LENGTH, fields.description);
+  checkDuration(content.autoDestroyActivityDuration, fields.autoDestroyActivityDuration);
+  const {
+    description = project.description,
+    autoDestroyActivityDuration = project.autoDestroyActivityDuration,
+    bindings,
+    executionMode = project.executionMode,
+  } = content;
+  const { executionMode: _before, ...rest } = project;
   return {
     ...rest,
-    description: description === undefined ? project.description : description,
-    autoDestroyActivityDuration:
-      autoDestroyActivityDuration === undefined
-        ? project.autoDestroyActivityDuration
-        : autoDestroyActivityDuration,
+    description,
+    autoDestroyActivityDuration,
     bindings:
       bindings === undefined ? project.bindings : replacedBindings(bindingsOf(project), bindings, now),
-    executionMode: mode ?? undefined,
+    executionMode: executionMode ?? undefined,
   };
 }
 

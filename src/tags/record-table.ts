@@ -1,5 +1,6 @@
 import { firstNotBefore } from '../ground/binary-search.ts';
 import { corrupt } from '../ground/errors.ts';
+import { madeOnce } from '../ground/made-once.ts';
 import { Pace } from '../ground/pace.ts';
 import type { DocumentRef, View } from '../store/store.ts';
 import { spread } from './identifiers.ts';
@@ -236,12 +237,7 @@ export class RecordTable<R extends TableRecord> {
 
   /** Reads a slice; concurrent requests for the same slice share one read. */
   #slice(index: number): Promise<Slice<R> | undefined> {
-    let slice = this.#slices.get(index);
-    if (slice === undefined) {
-      slice = this.#view.get<Slice<R>>(sliceRef(this.#shape, index));
-      this.#slices.set(index, slice);
-    }
-    return slice;
+    return madeOnce(this.#slices, index, () => this.#view.get<Slice<R>>(sliceRef(this.#shape, index)));
   }
 
   async #leaf(index: number): Promise<TableLeaf> {

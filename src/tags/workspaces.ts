@@ -154,7 +154,9 @@ export class Workspaces {
       if (name !== undefined) plainName(name, fields.name);
       const edit = await OrganizationEdit.open(tx, organization, this.#ports);
       const { project: before, bindings: _bindings, settings, executionMode, ...rest } = workspace;
-      const project = await projectAfter(edit, before, change.project);
+      const { project: wanted } = change;
+      const project =
+        wanted === undefined ? before : wanted === null ? undefined : await edit.projectKey(wanted);
       if (bindings !== undefined) await refuseFixed(tx, organization, project, bindings);
       const bound =
         bindings === undefined
@@ -277,27 +279,17 @@ export class Workspaces {
     });
   }
 
-  #edit<T>(
+  #edit(
     reference: Reference,
-    change: (edit: OrganizationEdit, workspace: WorkspaceRecord) => Promise<T>,
-  ): Promise<T> {
+    change: (edit: OrganizationEdit, workspace: WorkspaceRecord) => Promise<void>,
+  ): Promise<void> {
     return this.#ports.store.transact(async (tx: Transaction) => {
       const { organization, record: workspace } = await findRecord(tx, 'ws', reference);
       const edit = await OrganizationEdit.open(tx, organization, this.#ports);
-      const result = await change(edit, workspace);
+      await change(edit, workspace);
       await edit.save();
-      return result;
     });
   }
-}
-
-async function projectAfter(
-  edit: OrganizationEdit,
-  before: string | undefined,
-  wanted: string | null | undefined,
-): Promise<string | undefined> {
-  if (wanted === undefined) return before;
-  return wanted === null ? undefined : edit.projectKey(wanted);
 }
 
 /**

@@ -130,13 +130,7 @@ export function putFile(directory: string, path: string, bytes: Uint8Array): voi
   const unfinished = `${target}${UNFINISHED}`;
   rmSync(unfinished, { force: true });
   try {
-    const descriptor = openSync(unfinished, 'wx');
-    try {
-      writeFileSync(descriptor, bytes);
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
+    writeFileSync(unfinished, bytes, { flag: 'wx', flush: true });
     move(unfinished, target);
   } finally {
     rmSync(unfinished, { force: true });

@@ -1,7 +1,13 @@
 import { asCofferError, conflict, invalid, sealed } from '../../ground/errors.ts';
 import type { Table } from '../../operations/declaration/table.ts';
 import { rekey as sealAgain } from '../../store/administration/rekey.ts';
-import { addSlot, listSlots, removeSlot, replaceSlot, requireRemovable } from '../../store/administration/slots.ts';
+import {
+  addSlot,
+  listSlots,
+  removeSlot,
+  replaceSlot,
+  requireRemovable,
+} from '../../store/administration/slots.ts';
 import { sealedView } from '../../store/administration/status.ts';
 import { DamageError } from '../../store/administration/verified.ts';
 import type { SealedStore } from '../../store/sealed/sealed-store.ts';
@@ -13,7 +19,13 @@ import { DONE, FAILED } from '../exit-codes.ts';
 import { isBrief, printDocument, printResult } from '../files/output.ts';
 import { textOption } from '../given.ts';
 import { takingFile } from '../parse/everywhere.ts';
-import { newPassphrase, newsOfSlots, type PlannedSlot, plannedSlots, slotOptions } from '../secrets/new-slots.ts';
+import {
+  newPassphrase,
+  newsOfSlots,
+  type PlannedSlot,
+  plannedSlots,
+  slotOptions,
+} from '../secrets/new-slots.ts';
 import { unlockStore, unlockWithPassphrase } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
 import { watched } from '../terminal/progress.ts';

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
+import { madeOnce } from '../../ground/made-once.ts';
 import { loadFormat, MAX_FILE_BYTES } from '../../secret-files/formats.ts';
 import { RULES_NAME, type Rule, ruleFor, rulesIn } from '../../secret-files/rules.ts';
 import { readInstructions } from '../repository/files-of-others.ts';
@@ -65,9 +66,7 @@ export class Rulebook {
    * Returns the rules of a directory: its own, otherwise those of its parent; those of another repository do not apply.
    */
   rulesOf(directory: string): Promise<RulesFile | undefined> {
-    const known = this.#known.get(directory) ?? this.#find(directory);
-    this.#known.set(directory, known);
-    return known;
+    return madeOnce(this.#known, directory, () => this.#find(directory));
   }
 
   async #find(directory: string): Promise<RulesFile | undefined> {

@@ -1,4 +1,4 @@
-import { asCofferError, unavailable } from '../../ground/errors.ts';
+import { unavailable, unlessRefused } from '../../ground/errors.ts';
 import {
   MINISIGN_HASH,
   minisignCommentData,
@@ -47,13 +47,7 @@ interface SignedThing {
  * @throws `unavailable` if it is not valid
  */
 function requireFit(holds: () => boolean): void {
-  let isFit = false;
-  try {
-    isFit = holds();
-  } catch (error) {
-    if (asCofferError(error) === undefined) throw error;
-  }
-  if (!isFit) throw unavailable('the returned signature does not match the key');
+  if (!unlessRefused(holds, false)) throw unavailable('the returned signature does not match the key');
 }
 
 const ssh: SignatureFormat = {

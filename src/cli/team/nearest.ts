@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { madeOnce } from '../../ground/made-once.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import { nearestKeyring } from '../../team/directory.ts';
 import type { Session } from '../session.ts';
@@ -27,13 +28,11 @@ export function teamKeysFor(
 ): Promise<TeamKeys | undefined> {
   if (mount !== DEFAULT_MOUNT || session.settings.placeNamed) return Promise.resolve(undefined);
   const directory = path === undefined ? process.cwd() : dirname(resolve(path));
-  const known = found.get(session) ?? new Map<string, Promise<TeamKeys | undefined>>();
-  found.set(session, known);
-  const before = known.get(directory);
-  if (before !== undefined) return before;
-  const keys = mayHaveKeyring(session, directory) ? load(session, directory) : Promise.resolve(undefined);
-  known.set(directory, keys);
-  return keys;
+  return madeOnce(
+    madeOnce(found, session, () => new Map()),
+    directory,
+    () => (mayHaveKeyring(session, directory) ? load(session, directory) : Promise.resolve(undefined)),
+  );
 }
 
 /** Discards the cached keyrings after a change. */

@@ -1,4 +1,5 @@
 import { denied } from '../../ground/errors.ts';
+import { madeOnce } from '../../ground/made-once.ts';
 import { type CardFact, type Fact, isCard } from '../../team/fact.ts';
 import { hasLeft, type Judgement, nameOf } from '../../team/judge/judge.ts';
 import { cardsFor } from '../../team/own-key.ts';
@@ -28,11 +29,11 @@ const foundBy = new WeakMap<Session, Map<string | undefined, Promise<KeyringIden
  * @throws as `findIdentities`
  */
 export function keyringIdentities(session: Session, path?: string): Promise<KeyringIdentities> {
-  const all = foundBy.get(session) ?? new Map<string | undefined, Promise<KeyringIdentities>>();
-  foundBy.set(session, all);
-  const found = all.get(path) ?? find(session, path);
-  all.set(path, found);
-  return found;
+  return madeOnce(
+    madeOnce(foundBy, session, () => new Map()),
+    path,
+    () => find(session, path),
+  );
 }
 
 async function find(session: Session, path: string | undefined): Promise<KeyringIdentities> {

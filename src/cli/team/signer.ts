@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { asCofferError, denied } from '../../ground/errors.ts';
+import { madeOnce } from '../../ground/made-once.ts';
 import { sshFingerprint } from '../../signatures/ssh-key.ts';
 import { armorOfLine, openArmor } from '../../team/armor.ts';
 import type { CardFact } from '../../team/fact.ts';
@@ -29,11 +30,8 @@ const agentKeysBy = new WeakMap<Session, Promise<AgentKeys>>();
 const consentBy = new WeakMap<Session, Map<string, Promise<boolean>>>();
 
 /** Lists the Ed25519 keys in the user's ssh-agent. Off a terminal there are none, because the user is asked. */
-function agentKeys(session: Session): Promise<AgentKeys> {
-  const known = agentKeysBy.get(session) ?? findAgentKeys(session);
-  agentKeysBy.set(session, known);
-  return known;
-}
+const agentKeys = (session: Session): Promise<AgentKeys> =>
+  madeOnce(agentKeysBy, session, () => findAgentKeys(session));
 
 async function findAgentKeys(session: Session): Promise<AgentKeys> {
   const socket = variable(session.environment, 'SSH_AUTH_SOCK') ?? '';
@@ -64,11 +62,10 @@ export async function agentSigner(session: Session, line: string, name: string):
   const sign = (await agentKeys(session)).get(line);
   if (sign === undefined) return undefined;
   const key = signerOf(line);
-  const answers = consentBy.get(session) ?? new Map<string, Promise<boolean>>();
-  consentBy.set(session, answers);
-  const consent = answers.get(line) ?? askWhether(session, key, name);
-  answers.set(line, consent);
-  return (await consent) ? (message) => signedWith(message, key, sign) : undefined;
+  const answers = madeOnce(consentBy, session, () => new Map());
+  return (await madeOnce(answers, line, () => askWhether(session, key, name)))
+    ? (message) => signedWith(message, key, sign)
+    : undefined;
 }
 
 async function askWhether(session: Session, key: KeyObject, name: string): Promise<boolean> {

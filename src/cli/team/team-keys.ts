@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import type { KeyringConnection } from '../../client/keyring-agent.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { CofferError, conflict, denied, inauthentic, notFound, unsupported } from '../../ground/errors.ts';
+import { madeOnce } from '../../ground/made-once.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import { isCut, type SealedValue } from '../../secret-files/value.ts';
 import { directoryOf } from '../../store/backends/registry.ts';
@@ -139,19 +140,15 @@ export class TeamKeys {
   }
 
   #keyring(how: 'read' | 'change' | 'merge'): Promise<TeamKeyring> {
-    const known = this.#opened.get(how);
-    if (known !== undefined) return known;
-    const { place } = this;
-    // Warnings are printed once per command.
-    const isQuiet = this.#opened.size > 0 || how === 'merge';
-    const opened = openKeyring(this.#session, {
-      place,
-      isChange: how === 'change',
-      isQuiet,
-      loaded: how === 'merge' ? this.#ofAllCommits() : undefined,
-    });
-    this.#opened.set(how, opened);
-    return opened;
+    return madeOnce(this.#opened, how, () =>
+      openKeyring(this.#session, {
+        place: this.place,
+        isChange: how === 'change',
+        // Warnings are printed once per command.
+        isQuiet: this.#opened.size > 0 || how === 'merge',
+        loaded: how === 'merge' ? this.#ofAllCommits() : undefined,
+      }),
+    );
   }
 
   #ofAllCommits(): Loaded {
@@ -213,9 +210,7 @@ export class TeamKeys {
 
   /** Returns what uses the root keys: an agent that has them, or this command. */
   #keysOf(keyring: TeamKeyring): Promise<ValueKeys> {
-    const known = this.#valueKeys.get(keyring);
-    if (known !== undefined) return known;
-    const find = async (): Promise<ValueKeys> => {
+    return madeOnce(this.#valueKeys, keyring, async (): Promise<ValueKeys> => {
       const session = this.#session;
       const opened = new OpenedValueKeys(keyring, (work) => session.atEnd(work));
       this.#agent ??= this.#findAgent(keyring);
@@ -223,10 +218,7 @@ export class TeamKeys {
       if (agent === undefined) return opened;
       session.atEnd(() => agent.close());
       return new KeptValueKeys(agent, opened);
-    };
-    const found = find();
-    this.#valueKeys.set(keyring, found);
-    return found;
+    });
   }
 
   /** Finds the agent of a keyring. The code for it is loaded only if there may be one. */

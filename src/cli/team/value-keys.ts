@@ -1,6 +1,7 @@
 import type { KeyringConnection } from '../../client/keyring-agent.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { conflict } from '../../ground/errors.ts';
+import { madeOnce } from '../../ground/made-once.ts';
 import { systemRandom } from '../../ground/random.ts';
 import type { SentOpening, ValueToOpen } from '../../service/agent/keyring-calls.ts';
 import { openWithAny, sealValue } from '../../team/cipher.ts';
@@ -74,17 +75,12 @@ export class OpenedValueKeys implements ValueKeys {
 
   /** Returns the key material of a version to encrypt with. */
   #fitMaterial(version: VersionFact): Promise<Buffer> {
-    const known = this.#fit.get(version.id);
-    if (known !== undefined) return known;
-    const look = async (): Promise<Buffer> => {
+    return madeOnce(this.#fit, version.id, async () => {
       await usableRoot(this.#keyring, version.version.under);
       const material = await this.#material(version);
       if (material !== undefined) return material;
       throw conflict(`.coffer/${version.path} is damaged: its content cannot be decrypted`);
-    };
-    const looked = look();
-    this.#fit.set(version.id, looked);
-    return looked;
+    });
   }
 
   async #material({ id, version }: VersionFact): Promise<Buffer | undefined> {
