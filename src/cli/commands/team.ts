@@ -13,10 +13,10 @@ import { remindOfGitSetupHere } from '../secret-files/clone-reminder.ts';
 import { type RuledFile, sharedKeys, valuesUnder } from '../secret-files/ruled-files.ts';
 import { sharingHint } from '../secret-files/store-values.ts';
 import type { Session } from '../session.ts';
-import { isUnfinished, isWaiting, WORK_IS_LEFT } from '../team/oddities.ts';
 import { openKeyring, type TeamKeyring } from '../team/keyring.ts';
 import { TeamMemory } from '../team/memory.ts';
-import { type KeyringPlace, keyringAbove } from '../team/place.ts';
+import { isUnfinished, isWaiting, WORK_IS_LEFT } from '../team/oddities.ts';
+import type { KeyringPlace } from '../team/place.ts';
 import { alterationsOf, untrackedFacts, witnessOf } from '../team/witness.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import { visible } from '../terminal/visible.ts';
@@ -37,7 +37,7 @@ export const identityIn = (options: Given['options']): string | undefined => tex
  */
 export async function keyringHere(session: Session): Promise<KeyringPlace> {
   const memory = new TeamMemory(session.environment);
-  const place = keyringAbove('.', (mark) => memory.keyringAt(mark) !== undefined);
+  const place = memory.placeAbove('.');
   if (place !== undefined) return place;
   throw notFound('no keyring in this directory or its parents', {
     hint: (await sharingHint(session)) ?? 'run "coffer team init" to create one',
