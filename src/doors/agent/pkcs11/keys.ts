@@ -5,8 +5,7 @@ import { asCofferError, denied, unavailable } from '../../../ground/errors.ts';
 import { isObject } from '../../../ground/objects.ts';
 import { resultOf } from '../../../operations/declaration/operation.ts';
 import { publicVerifier } from '../../../transit/public-verification.ts';
-import { plaintextIn, signatureIn } from '../answers.ts';
-import type { Desk } from '../desk.ts';
+import { type Desk, plaintextIn, signatureIn } from '../desk.ts';
 import { PublicKeys } from '../public-keys.ts';
 import type { KeyKind, SignatureWords, SigningScheme } from './mechanisms.ts';
 

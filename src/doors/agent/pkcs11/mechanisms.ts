@@ -1,6 +1,26 @@
-import { HASHES, type HashNames, MOST_DIGEST_BYTES, SHA1, SHA224, SHA256, SHA384, SHA512 } from './hashes.ts';
 import { refuse } from './return-values.ts';
 import { MECHANISM as M, type Mechanism } from './rpc/mechanisms.ts';
+
+/** Hash function with its names in the transit API and Node, and its PKCS #11 numbers. */
+export interface HashNames {
+  readonly transit: string;
+  readonly node: string;
+  readonly bytes: number;
+  /** `CKM_…` */
+  readonly mechanism: number;
+  /** `CKG_MGF1_…` */
+  readonly maskGeneration: number;
+}
+
+const SHA1 = { transit: 'sha1', node: 'sha1', bytes: 20, mechanism: M.sha1, maskGeneration: 1 };
+const SHA224 = { transit: 'sha2-224', node: 'sha224', bytes: 28, mechanism: M.sha224, maskGeneration: 5 };
+const SHA256 = { transit: 'sha2-256', node: 'sha256', bytes: 32, mechanism: M.sha256, maskGeneration: 2 };
+const SHA384 = { transit: 'sha2-384', node: 'sha384', bytes: 48, mechanism: M.sha384, maskGeneration: 3 };
+const SHA512 = { transit: 'sha2-512', node: 'sha512', bytes: 64, mechanism: M.sha512, maskGeneration: 4 };
+
+const HASHES: readonly HashNames[] = [SHA1, SHA224, SHA256, SHA384, SHA512];
+/** Longest digest, in bytes. */
+const MOST_DIGEST_BYTES = 64;
 
 /** Mechanisms of this token, and how they map to operations of the store. */
 

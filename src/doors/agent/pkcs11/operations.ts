@@ -1,6 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
 import { wipe } from '../../../ground/bytes.ts';
-import type { HashNames } from './hashes.ts';
 import {
   encryptWith,
   isSignatureOf,
@@ -8,7 +7,7 @@ import {
   type OfferedKeyVersion,
   signatureBytes,
 } from './keys.ts';
-import { digestOf, requireOaep, type SigningScheme, schemeOf } from './mechanisms.ts';
+import { digestOf, type HashNames, requireOaep, type SigningScheme, schemeOf } from './mechanisms.ts';
 import type { TokenObject } from './objects.ts';
 import { Refused, refuse } from './return-values.ts';
 import type { Mechanism } from './rpc/mechanisms.ts';
@@ -36,6 +35,8 @@ const MOST_RAW_BYTES = 512;
 
 /** Data in parts: hashed, or concatenated if programs supply a digest. */
 class GatheredData {
+  /** Whether data was given in parts. */
+  inPieces = false;
   readonly #hash: Hash | undefined;
   #bytes: Buffer = Buffer.alloc(0);
 
@@ -47,64 +48,61 @@ class GatheredData {
    * Adds a part.
    * @throws `Refused`
    */
-  add(piece: Buffer): this {
+  add(piece: Buffer): void {
     if (this.#hash !== undefined) this.#hash.update(piece);
     else if (this.#bytes.length + piece.length > MOST_RAW_BYTES) throw new Refused('dataLengthRange');
     else this.#bytes = Buffer.concat([this.#bytes, piece]);
-    return this;
   }
 
-  done(): Buffer {
+  gathered(): Buffer {
     return this.#hash?.digest() ?? this.#bytes;
+  }
+}
+
+export class Digesting extends GatheredData {
+  readonly bytes: number;
+
+  constructor(mechanism: Mechanism) {
+    const hash = digestOf(mechanism);
+    super(hash);
+    this.bytes = hash.bytes;
   }
 }
 
 const requireKey = ({ key }: TokenObject, isPrivate: boolean): OfferedKeyVersion =>
   key?.isPrivate === isPrivate ? key.version : refuse('keyHandleInvalid');
 
-export class Digesting {
+/** Operation of a signature: its key, how that signs, and the data. */
+class SignatureOperation extends GatheredData {
+  /** Length of the signature, in bytes. */
   readonly bytes: number;
-  readonly #gathered: GatheredData;
-  /** Whether data was given in parts. */
-  inPieces = false;
+  protected readonly version: OfferedKeyVersion;
+  protected readonly scheme: SigningScheme;
 
-  constructor(mechanism: Mechanism) {
-    const hash = digestOf(mechanism);
-    this.bytes = hash.bytes;
-    this.#gathered = new GatheredData(hash);
+  /** @throws `Refused` if the key or the mechanism does not allow it */
+  constructor(version: OfferedKeyVersion, mechanism: Mechanism) {
+    const scheme = schemeOf(mechanism, version.kind);
+    super(scheme.hash);
+    this.version = version;
+    this.scheme = scheme;
+    this.bytes = signatureBytes(version);
   }
 
-  add(piece: Buffer): void {
-    this.#gathered.add(piece);
-  }
-
-  done(): Buffer {
-    return this.#gathered.done();
+  /** Returns the digest of the data, if one of its length can be signed. */
+  protected digest(): Buffer {
+    const digest = this.gathered();
+    return this.scheme.fits(digest) ? digest : refuse('dataLengthRange');
   }
 }
 
-export class SignOperation {
-  /** Length of the signature, in bytes. */
-  readonly bytes: number;
-  inPieces = false;
-  readonly #version: OfferedKeyVersion;
-  readonly #scheme: SigningScheme;
-  readonly #gathered: GatheredData;
-
+export class SignOperation extends SignatureOperation {
   /**
    * Starts the operation.
    * @throws `Refused` if the key or the mechanism does not allow it
    */
   constructor(object: TokenObject, mechanism: Mechanism) {
-    this.#version = requireKey(object, true);
-    this.#scheme = schemeOf(mechanism, this.#version.kind);
-    if (!this.#version.signs) refuse('keyFunctionNotPermitted');
-    this.#gathered = new GatheredData(this.#scheme.hash);
-    this.bytes = signatureBytes(this.#version);
-  }
-
-  add(piece: Buffer): void {
-    this.#gathered.add(piece);
+    super(requireKey(object, true), mechanism);
+    if (!this.version.signs) refuse('keyFunctionNotPermitted');
   }
 
   /**
@@ -112,9 +110,7 @@ export class SignOperation {
    * @throws `Refused`, and errors of the store
    */
   done(keys: OfferedKeys, gone: AbortSignal): Promise<Buffer> {
-    const digest = this.#gathered.done();
-    if (!this.#scheme.fits(digest)) refuse('dataLengthRange');
-    return keys.sign(this.#version, this.#scheme, { input: digest, isDigest: true }, gone);
+    return keys.sign(this.version, this.scheme, { input: this.digest(), isDigest: true }, gone);
   }
 
   /**
@@ -122,32 +118,21 @@ export class SignOperation {
    * @throws as `done`
    */
   whole(data: Buffer, keys: OfferedKeys, gone: AbortSignal): Promise<Buffer> {
-    if (this.#scheme.hash === undefined || data.length > MOST_HASHED_ELSEWHERE) {
+    if (this.scheme.hash === undefined || data.length > MOST_HASHED_ELSEWHERE) {
       this.add(data);
       return this.done(keys, gone);
     }
-    return keys.sign(this.#version, this.#scheme, { input: data, isDigest: false }, gone);
+    return keys.sign(this.version, this.scheme, { input: data, isDigest: false }, gone);
   }
 }
 
-export class VerifyOperation {
-  inPieces = false;
-  readonly #version: OfferedKeyVersion;
-  readonly #scheme: SigningScheme;
-  readonly #gathered: GatheredData;
-
+export class VerifyOperation extends SignatureOperation {
   /**
    * Starts the operation.
    * @throws `Refused` if the key or the mechanism does not allow it
    */
   constructor(object: TokenObject, mechanism: Mechanism) {
-    this.#version = requireKey(object, false);
-    this.#scheme = schemeOf(mechanism, this.#version.kind);
-    this.#gathered = new GatheredData(this.#scheme.hash);
-  }
-
-  add(piece: Buffer): void {
-    this.#gathered.add(piece);
+    super(requireKey(object, false), mechanism);
   }
 
   /**
@@ -155,10 +140,9 @@ export class VerifyOperation {
    * @throws `Refused` if it is not valid
    */
   async done(signature: Buffer): Promise<void> {
-    const digest = this.#gathered.done();
-    if (!this.#scheme.fits(digest)) refuse('dataLengthRange');
-    if (signature.length !== signatureBytes(this.#version)) refuse('signatureLengthRange');
-    if (!(await isSignatureOf(this.#version, this.#scheme, digest, signature))) refuse('signatureInvalid');
+    const digest = this.digest();
+    if (signature.length !== this.bytes) refuse('signatureLengthRange');
+    if (!(await isSignatureOf(this.version, this.scheme, digest, signature))) refuse('signatureInvalid');
   }
 }
 

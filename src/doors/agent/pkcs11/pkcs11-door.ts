@@ -9,7 +9,7 @@ import { RETURN, Refused, type ReturnName } from './return-values.ts';
 import { readCall, writeFailure } from './rpc/calls.ts';
 import { type Frame, FrameReader, writeFrame } from './rpc/frames.ts';
 import type { MechanismLayout } from './rpc/wire.ts';
-import { Pkcs11Token } from './token.ts';
+import { Pkcs11Token } from './session.ts';
 
 /** Server of p11-kit's remote protocol: each connection is a program that has loaded the client module. */
 export const openPkcs11Door: OpenDoor = (desk) => {

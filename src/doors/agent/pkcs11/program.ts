@@ -5,8 +5,7 @@ import { RETURN, Refused, refuse } from './return-values.ts';
 import type { ObjectAttribute, WantedAttribute } from './rpc/attributes.ts';
 import { type AskedCall, type CallName, type GivenValues, type Taken, writeAnswer } from './rpc/calls.ts';
 import { NO_ARRAY } from './rpc/wire.ts';
-import { Pkcs11Session } from './session.ts';
-import type { Pkcs11Token } from './token.ts';
+import { Pkcs11Session, type Pkcs11Token } from './session.ts';
 
 /** Handshake of clients, which identifies the protocol. */
 const HANDSHAKE = Buffer.from('PRIVATE-GNOME-KEYRING-PKCS11-PROTOCOL-V-1');

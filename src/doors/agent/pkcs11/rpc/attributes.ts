@@ -6,22 +6,11 @@ import { malformed, type WireReader, type WireWriter } from './wire.ts';
  * it are byte arrays.
  */
 
-/** `CKA_…` */
-export const ATTRIBUTE = {
-  class: 0x00,
+/** Those that are flags. */
+const FLAGS = {
   token: 0x01,
   private: 0x02,
-  label: 0x03,
-  value: 0x11,
-  certificateType: 0x80,
-  issuer: 0x81,
-  serialNumber: 0x82,
   trusted: 0x86,
-  certificateCategory: 0x87,
-  checkValue: 0x90,
-  keyType: 0x100,
-  subject: 0x101,
-  id: 0x102,
   sensitive: 0x103,
   encrypt: 0x104,
   decrypt: 0x105,
@@ -32,10 +21,39 @@ export const ATTRIBUTE = {
   verify: 0x10a,
   verifyRecover: 0x10b,
   derive: 0x10c,
+  extractable: 0x162,
+  local: 0x163,
+  neverExtractable: 0x164,
+  alwaysSensitive: 0x165,
+  modifiable: 0x170,
+  copyable: 0x171,
+  alwaysAuthenticate: 0x202,
+  wrapWithTrusted: 0x210,
+} as const;
+/** Those that are numbers. */
+const ULONGS = {
+  class: 0x00,
+  certificateType: 0x80,
+  certificateCategory: 0x87,
+  keyType: 0x100,
+  modulusBits: 0x121,
+  keyGenMechanism: 0x166,
+} as const;
+
+/** `CKA_…` */
+export const ATTRIBUTE = {
+  ...FLAGS,
+  ...ULONGS,
+  label: 0x03,
+  value: 0x11,
+  issuer: 0x81,
+  serialNumber: 0x82,
+  checkValue: 0x90,
+  subject: 0x101,
+  id: 0x102,
   startDate: 0x110,
   endDate: 0x111,
   modulus: 0x120,
-  modulusBits: 0x121,
   publicExponent: 0x122,
   privateExponent: 0x123,
   prime1: 0x124,
@@ -44,18 +62,9 @@ export const ATTRIBUTE = {
   exponent2: 0x127,
   coefficient: 0x128,
   publicKeyInfo: 0x129,
-  extractable: 0x162,
-  local: 0x163,
-  neverExtractable: 0x164,
-  alwaysSensitive: 0x165,
-  keyGenMechanism: 0x166,
-  modifiable: 0x170,
-  copyable: 0x171,
   destroyable: 0x172,
   ecParams: 0x180,
   ecPoint: 0x181,
-  alwaysAuthenticate: 0x202,
-  wrapWithTrusted: 0x210,
   allowedMechanisms: 0x4000_0600,
 } as const;
 
@@ -154,62 +163,17 @@ const template: Writing<readonly ObjectAttribute[]> = {
 
 const A = ATTRIBUTE;
 /** Attributes that only other tokens have are listed by number: display colors, `CKA_RESET_ON_INIT` and others. */
-const FLAGS: readonly number[] = [
-  A.token,
-  A.private,
-  A.trusted,
-  A.sensitive,
-  A.encrypt,
-  A.decrypt,
-  A.wrap,
-  A.unwrap,
-  A.sign,
-  A.signRecover,
-  A.verify,
-  A.verifyRecover,
-  A.derive,
-  A.extractable,
-  A.local,
-  A.neverExtractable,
-  A.alwaysSensitive,
-  A.modifiable,
-  A.copyable,
-  0x200,
-  A.alwaysAuthenticate,
-  A.wrapWithTrusted,
-  0x301,
-  0x302,
-  0x405,
-];
-const ULONGS: readonly number[] = [
-  A.class,
-  A.certificateType,
-  A.certificateCategory,
-  0x88,
-  A.keyType,
-  A.modulusBits,
-  0x133,
-  0x134,
-  0x160,
-  0x161,
-  A.keyGenMechanism,
-  0x201,
-  0x300,
-  0x400,
-  0x401,
-  0x402,
-  0x403,
-  0x404,
-  0x406,
-  0x500,
+const OTHER_FLAGS = [0x200, 0x301, 0x302, 0x405];
+const OTHER_ULONGS = [
+  0x88, 0x133, 0x134, 0x160, 0x161, 0x201, 0x300, 0x400, 0x401, 0x402, 0x403, 0x404, 0x406, 0x500,
 ];
 const TEMPLATES: readonly number[] = [0x4000_0211, 0x4000_0212, 0x4000_0213];
 
 const WRITINGS: ReadonlyMap<number, Writing<AttributeValue>> = new Map(
   (
     [
-      [flag, FLAGS],
-      [ulong, ULONGS],
+      [flag, [...Object.values(FLAGS), ...OTHER_FLAGS]],
+      [ulong, [...Object.values(ULONGS), ...OTHER_ULONGS]],
       [template, TEMPLATES],
       [date, [A.startDate, A.endDate]],
       [mechanismTypes, [A.allowedMechanisms]],

@@ -127,6 +127,7 @@ const MANUFACTURER = spaced(32);
 const DESCRIPTION = spaced(64);
 const LABEL = spaced(32);
 const SHORT = spaced(16);
+const FOUR = [ulong, ulong, ulong, ulong] as const;
 
 const init = (id: number) => call(id, [ulong, mechanism, ulong], []);
 const update = (id: number) => call(id, [ulong, bytes], []);
@@ -143,26 +144,7 @@ export const CALLS = {
   getTokenInfo: call(
     6,
     [ulong],
-    [
-      LABEL,
-      MANUFACTURER,
-      SHORT,
-      SHORT,
-      ulong,
-      ulong,
-      ulong,
-      ulong,
-      ulong,
-      ulong,
-      ulong,
-      ulong,
-      ulong,
-      ulong,
-      ulong,
-      version,
-      version,
-      SHORT,
-    ],
+    [LABEL, MANUFACTURER, SHORT, SHORT, ulong, ...FOUR, ...FOUR, ulong, ulong, version, version, SHORT],
   ),
   getMechanismList: call(7, [ulong, ulongRoom], [ulongs]),
   getMechanismInfo: call(8, [ulong, ulong], [ulong, ulong, ulong]),
