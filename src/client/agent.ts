@@ -14,10 +14,10 @@ import {
   type ProvenTimes,
   portOver,
 } from '../service/agent/calls.ts';
-import { Rpc, remote } from '../service/rpc.ts';
+import { type CallNames, Rpc, remote } from '../service/rpc.ts';
 import { SEALED_SERVER } from './answer.ts';
 import { remoteRunner } from './remote-runner.ts';
-import { ANSWER_WITHIN_MS, perhapsDone, type Transport } from './transport.ts';
+import { ANSWER_WITHIN_MS, perhapsDone, type Transport } from './request.ts';
 
 /** Connection to an agent. All methods throw `unavailable` if the agent exits or does not respond. */
 export interface AgentConnection {
@@ -54,44 +54,64 @@ export const AT_ONCE_MS = 10_000;
  * @returns undefined if nothing listens there, or the connection is refused
  */
 export async function connectToAgent(path: string): Promise<AgentConnection | undefined> {
-  const socket = await connected(path);
-  if (socket === undefined) return undefined;
-  const rpc = new Rpc(portOver(socket), {}, AGENT_EXITED);
-  const closed = new Promise<void>((resolve) => {
-    socket.once('close', () => {
-      rpc.close();
-      resolve();
-    });
-  });
-  const calls = remote<AgentCalls>(rpc, AGENT_CALLS);
-  const close = (): void => void socket.destroy();
-  const within = <T>(ms: number, answer: Promise<T>): Promise<T> => inTime(ms, answer, close);
+  const connection = await callsOn(path, AGENT_CALLS, AGENT_EXITED);
+  if (connection === undefined) return undefined;
+  const { within, closed, close } = connection;
+  const calls: AgentCalls = connection.calls(AT_ONCE_MS);
+  const { ask }: AgentCalls = connection.calls(ANSWER_WITHIN_MS);
   const transport: Transport = {
     async send({ changes, ...request }) {
       try {
-        return await within(ANSWER_WITHIN_MS, calls.ask(request));
+        return await ask(request);
       } catch (error) {
-        if (!changes || !socket.destroyed || !(error instanceof CofferError)) throw error;
+        if (!changes || !connection.isClosed() || !(error instanceof CofferError)) throw error;
         throw perhapsDone(error);
       }
     },
     close,
   };
   return {
-    status: () => within(AT_ONCE_MS, calls.status()),
+    ...calls,
     unlock({ handed, ...times }) {
       const rootKey = encodeBase64(handed.rootKey);
       wipe(handed.rootKey);
-      return within(AT_ONCE_MS, calls.unlock({ handed: { ...handed, rootKey }, ...times }));
+      return calls.unlock({ handed: { ...handed, rootKey }, ...times });
     },
-    prove: (nonce) => within(AT_ONCE_MS, calls.prove(nonce)),
-    extend: (times) => within(AT_ONCE_MS, calls.extend(times)),
     lock: () =>
       within(
         AT_ONCE_MS,
         Promise.all([calls.lock(), closed]).then(() => undefined),
       ),
     runner: (options) => inOwnWords(remoteRunner(transport, BEARER, options)),
+    close,
+  };
+}
+
+/**
+ * Connects to the process on a Unix socket that answers calls.
+ * @param gone message of the error if it exits
+ * @returns undefined if nothing listens there, or the connection is refused
+ */
+export async function callsOn<T>(path: string, names: CallNames<T>, gone: string) {
+  const socket = await connected(path);
+  if (socket === undefined) return undefined;
+  const rpc = new Rpc(portOver(socket), {}, gone);
+  const closed = new Promise<void>((resolve) => {
+    socket.once('close', () => {
+      rpc.close();
+      resolve();
+    });
+  });
+  const close = (): void => void socket.destroy();
+  const within = <V>(ms: number, answer: Promise<V>): Promise<V> => inTime(ms, answer, close);
+  return {
+    /** Returns the calls, each of which must be answered in this time. */
+    calls: (ms: number) =>
+      remote<T>({ call: (name, argument) => within(ms, rpc.call(name, argument)) }, names),
+    within,
+    /** Resolves when the connection is closed. */
+    closed,
+    isClosed: (): boolean => socket.destroyed,
     close,
   };
 }
@@ -114,7 +134,7 @@ function inOwnWords(runner: Runner): Runner {
  * @param close closes the connection if there is none in time
  * @throws `unavailable` then
  */
-export async function inTime<T>(ms: number, answer: Promise<T>, close: () => void): Promise<T> {
+async function inTime<T>(ms: number, answer: Promise<T>, close: () => void): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     late.reject(

@@ -8,7 +8,7 @@ import {
   resultOf,
 } from '../operations/declaration/operation.ts';
 import { routesOf } from '../operations/declaration/route.ts';
-import { STRANGER_HINT, type WireAnswer } from './transport.ts';
+import { STRANGER_HINT, type WireAnswer } from './request.ts';
 
 const NO_CONTENT = 204;
 

@@ -11,7 +11,10 @@ import { CofferError, unavailable } from '../ground/errors.ts';
 import { isLoopback } from '../ground/loopback.ts';
 import { pause } from '../ground/pause.ts';
 import { keepOwnAuthorities } from '../ground/tls-trust.ts';
+import type { Runner } from '../operations/declaration/operation.ts';
+import type { RunnerOptions } from '../operations/runner.ts';
 import { parseAddress, type ServerAddress } from './address.ts';
+import { remoteRunner } from './remote-runner.ts';
 import {
   ANSWER_WITHIN_MS,
   perhapsDone,
@@ -19,9 +22,9 @@ import {
   type Transport,
   type WireAnswer,
   type WireRequest,
-} from './transport.ts';
+} from './request.ts';
 
-export interface TransportOptions {
+interface TransportOptions {
   /** `http://host:port`, `https://host:port` or `unix:/path/to.sock`. */
   readonly address: string;
   /** Timeout for the whole response, in milliseconds. Default: 90 seconds, the same as in Vault servers. */
@@ -253,3 +256,18 @@ function reasonOf(error: unknown): string {
       : `the proxy responded with status ${statusCode}`;
   return REASONS[code ?? ''] ?? code ?? message;
 }
+
+interface ClientOptions extends RunnerOptions, TransportOptions {
+  readonly token?: string | undefined;
+  /** Namespace, for Vault servers that support it. */
+  readonly namespace?: string | undefined;
+}
+
+/**
+ * Creates a runner for a server. Nothing is sent before the first operation.
+ * @throws `invalid` for an impossible address
+ */
+export const connect = (options: ClientOptions): Runner => {
+  const { token, namespace } = options;
+  return remoteRunner(new HttpTransport(options), { token, namespace }, options);
+};

@@ -5,8 +5,7 @@ import { parseValues } from '../operations/declaration/params.ts';
 import { CAPABILITY_OF } from '../operations/declaration/route.ts';
 import { loadOperation, type RunnerOptions } from '../operations/runner.ts';
 import { DENIED_HINT, policiesHint, readAnswer, readAnyAnswer, UNSEEN_HINT } from './answer.ts';
-import { type Bearer, printPathRequest, printRequest } from './request.ts';
-import type { Transport, WireRequest } from './transport.ts';
+import { type Bearer, printPathRequest, printRequest, type Transport, type WireRequest } from './request.ts';
 
 /**
  * Reads a response, and adds to an error what the server does not tell, but the request does: the capability and the

@@ -38,7 +38,7 @@ export type CallNames<T> = Readonly<Record<Callable<T>, true>>;
  * Creates a client for a `T` that the other side offers. Its methods throw like `Rpc.call`.
  * @returns the client
  */
-export const remote = <T>(rpc: Rpc, calls: CallNames<T>): Remote<T> =>
+export const remote = <T>(rpc: Pick<Rpc, 'call'>, calls: CallNames<T>): Remote<T> =>
   Object.fromEntries(
     Object.keys(calls).map((name) => [name, (argument?: unknown) => rpc.call(name, argument)]),
   ) as Remote<T>;

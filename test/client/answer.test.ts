@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readAnswer, readAnyAnswer } from '../../src/client/answer.ts';
-import type { WireAnswer } from '../../src/client/transport.ts';
+import type { WireAnswer } from '../../src/client/request.ts';
 import { metrics as showMetrics } from '../../src/operations/sys/server.ts';
 import { list as listTags } from '../../src/operations/tags/tags.ts';
 import { declaration as decrypt } from '../../src/operations/transit/decrypt.ts';

@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createConnectionServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { connect } from '../../src/client/client.ts';
+import { connect } from '../../src/client/http-transport.ts';
 import { asCofferError } from '../../src/ground/errors.ts';
 import { catalogue } from '../../src/operations/catalogue.ts';
 import type { CatalogueEntry } from '../../src/operations/catalogue-entry.ts';
