@@ -9,9 +9,14 @@ import { CofferError } from '../ground/errors.ts';
 import type { Random } from '../ground/random.ts';
 import { openOnce, sealOnce } from '../store/single-use-seal.ts';
 import type { Transaction, View } from '../store/store.ts';
-import { BATCH_PREFIX, couldBeBatchToken, MAX_BATCH_TOKEN_LENGTH, type Token } from './token.ts';
+import {
+  BATCH_PREFIX,
+  couldBeBatchToken,
+  MAX_BATCH_TOKEN_LENGTH,
+  MAX_TTL_SECONDS,
+  type Token,
+} from './token.ts';
 import { holds, type LiveToken } from './token-documents.ts';
-import { MAX_TTL_SECONDS } from './token-lifetime.ts';
 
 const PURPOSE = 'batch tokens';
 /** Format byte, the first one after the prefix. */

@@ -1,10 +1,17 @@
 import { parseGoDuration } from '../ground/durations.ts';
 import type { CofferError } from '../ground/errors.ts';
 import { CAPABILITY_WORDS, type Capabilities, DENY, parseCapability } from './capability.ts';
-import { type Position, policyMistake, syntaxError } from './hcl-lexer.ts';
 import type { ParameterRule, ParameterValues, RuleValue } from './parameter-rule.ts';
 import { isForbiddenPattern, type PathRule, type WrappingBounds } from './path-rule.ts';
-import { type Body, type HclEntry, type HclValue, parseBody } from './policy-hcl.ts';
+import {
+  type Body,
+  type HclEntry,
+  type HclValue,
+  type Position,
+  parseBody,
+  policyMistake,
+  syntaxError,
+} from './policy-hcl.ts';
 
 /** Parsed policy. */
 export interface Policy {

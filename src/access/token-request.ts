@@ -1,9 +1,14 @@
 import { CofferError, invalid } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
 import { DEFAULT, MAX_POLICY_NAME_LENGTH, policyName, RESPONSE_WRAPPING, ROOT } from './policies.ts';
-import type { Token, TokenRecord } from './token.ts';
-import { checkBatchTerms, kindBy, type TokenKind } from './token-kind.ts';
-import { grantLifetime } from './token-lifetime.ts';
+import {
+  checkBatchTerms,
+  grantLifetime,
+  kindBy,
+  type Token,
+  type TokenKind,
+  type TokenRecord,
+} from './token.ts';
 import { policiesUnder, saysPolicies, type TokenRole } from './token-roles.ts';
 
 /** Request for a new token. Times in seconds, 0 for "not given". */

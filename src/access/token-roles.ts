@@ -4,7 +4,7 @@ import { ownWords } from '../ground/own-words.ts';
 import { type DocumentRef, deleteIfThere, type ListOptions, type Store, type View } from '../store/store.ts';
 import { boundNetworks } from './login/networks.ts';
 import { DEFAULT, policyName } from './policies.ts';
-import { isKindRule, type KindRule } from './token-kind.ts';
+import { isKindRule, type KindRule } from './token.ts';
 
 /**
  * Token role, in API terms: settings and policies of the tokens created with it, independent of the creator's policies.

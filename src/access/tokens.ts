@@ -29,6 +29,7 @@ import {
   BATCH_PREFIX,
   couldBeToken,
   freshTokenText,
+  grantLifetime,
   isExpired,
   isUsedUp,
   type Token,
@@ -36,6 +37,7 @@ import {
 } from './token.ts';
 import {
   erase,
+  forgetEnd,
   type LiveToken,
   listTokens,
   liveToken,
@@ -45,12 +47,9 @@ import {
   TOKENS,
   tokenAt,
 } from './token-documents.ts';
-import { forgetEnd } from './token-ends.ts';
-import { grantLifetime } from './token-lifetime.ts';
-import { revokeAlone } from './token-orphans.ts';
 import { buildToken, kindOfRequest, type TokenRequest } from './token-request.ts';
 import { roleIn, type TokenRole } from './token-roles.ts';
-import { TokenSweep } from './token-sweep.ts';
+import { revokeAlone, TokenSweep } from './token-sweep.ts';
 
 /** Maximum depth of token ancestry; every ancestor is read when a token is used. */
 const MAX_GENERATIONS = 32;

@@ -43,3 +43,13 @@ export function jsonOf(value: unknown): string {
     return JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? String(member) : member));
   }
 }
+
+/** Puts an entry at the end of a map, and removes the first ones beyond a number. */
+export function setAmong<K, V>(map: Map<K, V>, most: number, key: K, value: V): void {
+  map.delete(key);
+  map.set(key, value);
+  for (const first of map.keys()) {
+    if (map.size <= most) return;
+    map.delete(first);
+  }
+}

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Quotas } from '../../src/access/quotas/quotas.ts';
-import { LimitTable, NEW_CONFIG, type RateLimit } from '../../src/access/quotas/rate-limit.ts';
-import { Rates } from '../../src/access/quotas/rates.ts';
+import { LimitTable, NEW_CONFIG, type RateLimit, Rates } from '../../src/access/quotas/rate-limit.ts';
 import { refused } from '../refusal.ts';
 import { memoryStore } from '../store/memory-store.ts';
 

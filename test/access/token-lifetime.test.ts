@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { grantLifetime, printSeconds } from '../../src/access/token-lifetime.ts';
+import { grantLifetime, printSeconds } from '../../src/access/token.ts';
 import { failureOf } from './room.ts';
 
 const HOUR = 3600;

@@ -1,5 +1,6 @@
 import { elapsedMs } from '../../ground/clock.ts';
-import { sourceOf } from './sources.ts';
+import { setAmong } from '../../ground/objects.ts';
+import { sourceOf } from './networks.ts';
 
 /** Limits of failed logins per source and mount: burst, and rate per second. */
 const AT_ONCE = 100;
@@ -60,14 +61,7 @@ export class LoginAttempts {
 
   #count(key: string): void {
     const failures = this.#failures(key) + 1;
-    this.#failed.delete(key);
-    if (this.#failed.size >= REMEMBERED) {
-      for (const first of this.#failed.keys()) {
-        this.#failed.delete(first);
-        break;
-      }
-    }
-    this.#failed.set(key, { failures, atMs: this.#elapsedMs() });
+    setAmong(this.#failed, REMEMBERED, key, { failures, atMs: this.#elapsedMs() });
   }
 
   #failures(key: string): number {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../../ground/clock.ts';
+import { setAmong } from '../../ground/objects.ts';
 import type { Mount } from '../../mounts/mount.ts';
 import { collectionOf, loginMount } from '../../mounts/mounts.ts';
 import {
@@ -10,6 +11,7 @@ import {
   type View,
 } from '../../store/store.ts';
 import { LOCKED } from './collections.ts';
+import { refBelow } from './role-table.ts';
 
 /** Defaults, the same as in Vault: five failures within a quarter of an hour lock a name for as long. */
 const FAILURES = 5;
@@ -62,10 +64,7 @@ function rulesOf({ config }: Mount) {
   };
 }
 
-const lockOf = (mount: Mount, name: string): DocumentRef => ({
-  collection: collectionOf(mount, LOCKED),
-  id: name,
-});
+const lockOf = (mount: Mount, name: string): DocumentRef => refBelow(mount, LOCKED, name);
 
 /** Unknown names may be of any length, so they are hashed. */
 const keyOf = (mount: Mount, name: string): string => hash('sha256', `${mount.uuid} ${name}`, 'base64');
@@ -127,9 +126,7 @@ export class Lockout {
     const sinceMs = isRecent ? known.sinceMs : now;
     const counted: KnownName =
       count >= failures ? { count, sinceMs, lockedUntilMs: now + lockedMs } : { count, sinceMs };
-    names.delete(key);
-    if (names.size >= REMEMBERED) forgetFirst(names);
-    names.set(key, counted);
+    setAmong(names, REMEMBERED, key, counted);
     if (isThere && counted.lockedUntilMs !== undefined) this.#keep(mount, name, counted);
   }
 
@@ -164,13 +161,6 @@ export class Lockout {
   async succeeded(tx: Transaction, mount: Mount, name: string): Promise<void> {
     this.#users.delete(keyOf(mount, name));
     await deleteIfThere(tx, lockOf(mount, name));
-  }
-}
-
-function forgetFirst(names: Map<string, unknown>): void {
-  for (const first of names.keys()) {
-    names.delete(first);
-    return;
   }
 }
 

@@ -4,9 +4,15 @@ import type { Mount } from '../../mounts/mount.ts';
 import { loginMount } from '../../mounts/mounts.ts';
 import type { DocumentRef, View } from '../../store/store.ts';
 import { DEFAULT, ROOT } from '../policies.ts';
-import type { Token, TokenLogin } from '../token.ts';
-import { checkBatchTerms, kindBy, type TokenKind } from '../token-kind.ts';
-import { grantLifetime, MAX_TTL_SECONDS } from '../token-lifetime.ts';
+import {
+  checkBatchTerms,
+  grantLifetime,
+  kindBy,
+  MAX_TTL_SECONDS,
+  type Token,
+  type TokenKind,
+  type TokenLogin,
+} from '../token.ts';
 import { checkedPolicies, checkSizes, normalize } from '../token-request.ts';
 import type { TokenSettings } from './token-settings.ts';
 

@@ -15,6 +15,12 @@ interface MethodStore {
   readonly mount: Mount;
 }
 
+/** Returns the reference to a document of a mount. */
+export const refBelow = (mount: Mount, name: string, id: string): DocumentRef => ({
+  collection: collectionOf(mount, name),
+  id,
+});
+
 /**
  * Changes data of a login method, if the mount still exists: data written after its removal would never be deleted.
  * @throws `not-found` once it was removed

@@ -1,6 +1,6 @@
 import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
-import type { TokenKind } from '../token-kind.ts';
+import type { TokenKind } from '../token.ts';
 import { boundNetworks } from './networks.ts';
 
 /** Token settings of a role or user, in API terms. Times in seconds, 0 for "not set". */

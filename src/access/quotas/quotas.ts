@@ -6,8 +6,15 @@
 import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import type { Store, Transaction } from '../../store/store.ts';
-import { LimitTable, NO_QUOTAS, type QuotaConfig, type QuotaDocument, type RateLimit } from './rate-limit.ts';
-import { type Rated, Rates } from './rates.ts';
+import {
+  LimitTable,
+  NO_QUOTAS,
+  type QuotaConfig,
+  type QuotaDocument,
+  type Rated,
+  type RateLimit,
+  Rates,
+} from './rate-limit.ts';
 
 const DOCUMENT = { collection: 'access/quotas', id: 'rate-limits' } as const;
 /** Maximum number of limits, because every request is matched against them. */

@@ -1,8 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { printGoTime } from '../../ground/clock.ts';
 import { type CofferError, invalid } from '../../ground/errors.ts';
-import { isStrong } from './algorithms.ts';
-import { type Certificate, EXTENSION } from './certificate.ts';
+import { type Certificate, EXTENSION, isStrong } from './certificate.ts';
 
 /** Certificate chain, from the leaf to a trusted certificate. */
 export type Chain = readonly Certificate[];

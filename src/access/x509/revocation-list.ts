@@ -11,10 +11,14 @@ import {
 import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { pemBlocks } from '../../ground/pem.ts';
-import { hashOf, isSignedBy } from './algorithms.ts';
-import type { Certificate } from './certificate.ts';
-import { extensionsOf } from './extensions.ts';
-import { attributesOf, canonicalName } from './names.ts';
+import {
+  attributesOf,
+  type Certificate,
+  canonicalName,
+  extensionsOf,
+  hashOf,
+  isSignedBy,
+} from './certificate.ts';
 
 /** Certificate revocation list (RFC 5280, 5). */
 export interface RevocationList {

@@ -37,7 +37,7 @@ async function renewToken(call: Call, target: TokenTarget, increment = 0): Promi
 const checkOf =
   ({ clientCertificates }: Call): KeyCheck =>
   async (...asked) => {
-    const { certificateCheck } = await import('../../access/methods/cert/renewal.ts');
+    const { certificateCheck } = await import('../../access/methods/cert/login.ts');
     await certificateCheck(clientCertificates)(...asked);
   };
 

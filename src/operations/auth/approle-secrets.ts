@@ -8,8 +8,8 @@ import {
   lookUpSecret,
   makeSecret,
   type SecretName,
+  tidySecrets,
 } from '../../access/methods/approle/secret-ids.ts';
-import { tidySecrets } from '../../access/methods/approle/tidy.ts';
 import { printGoTime } from '../../ground/clock.ts';
 import { asCofferError, invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';

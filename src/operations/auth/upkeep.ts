@@ -1,4 +1,4 @@
-import { tidySecrets } from '../../access/methods/approle/tidy.ts';
+import { tidySecrets } from '../../access/methods/approle/secret-ids.ts';
 import type { Mount } from '../../mounts/mount.ts';
 import type { Core } from '../declaration/operation.ts';
 

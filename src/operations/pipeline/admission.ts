@@ -1,5 +1,5 @@
 import type { Admission } from '../../access/quotas/quotas.ts';
-import type { Rated } from '../../access/quotas/rates.ts';
+import type { Rated } from '../../access/quotas/rate-limit.ts';
 import type { AnswerPrinter, AskedRequest, GuardedCore, Result } from './asked-request.ts';
 import type { Endpoint } from './endpoints.ts';
 import { loginMountOf } from './login-limits.ts';

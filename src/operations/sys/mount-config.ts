@@ -1,4 +1,4 @@
-import { MAX_TTL_SECONDS } from '../../access/token-lifetime.ts';
+import { MAX_TTL_SECONDS } from '../../access/token.ts';
 import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import type { MountConfig, MountTraits } from '../../mounts/mount.ts';

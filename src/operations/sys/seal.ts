@@ -1,4 +1,4 @@
-import { sourceOf } from '../../access/login/sources.ts';
+import { sourceOf } from '../../access/login/networks.ts';
 import { LoginTurns } from '../../access/login/turns.ts';
 import { invalid, unsupported } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';

@@ -4,10 +4,9 @@ import { createHmac } from 'node:crypto';
 import type { Clock } from '../../../ground/clock.ts';
 import type { Random } from '../../../ground/random.ts';
 import type { Mount } from '../../../mounts/mount.ts';
-import { collectionOf } from '../../../mounts/mounts.ts';
 import type { DocumentRef, Store, Transaction, View } from '../../../store/store.ts';
 import type { LoginRole } from '../../login/login-token.ts';
-import { RoleTable } from '../../login/role-table.ts';
+import { RoleTable, refBelow } from '../../login/role-table.ts';
 import { ACCESSORS, ROLE_IDS, ROLES, SECRETS } from './mount-type.ts';
 
 /** Context for the roles and secret IDs of a mount. */
@@ -63,26 +62,15 @@ export interface AccessorEntry {
   readonly secret: string;
 }
 
-export const roleRef = (mount: Mount, name: string): DocumentRef => ({
-  collection: collectionOf(mount, ROLES),
-  id: name,
-});
+export const roleRef = (mount: Mount, name: string): DocumentRef => refBelow(mount, ROLES, name);
 
 /** Reference to the document that maps a role ID to its role. */
-export const roleIdRef = (mount: Mount, roleId: string): DocumentRef => ({
-  collection: collectionOf(mount, ROLE_IDS),
-  id: roleId,
-});
+export const roleIdRef = (mount: Mount, roleId: string): DocumentRef => refBelow(mount, ROLE_IDS, roleId);
 
-export const secretRef = (mount: Mount, id: string): DocumentRef => ({
-  collection: collectionOf(mount, SECRETS),
-  id,
-});
+export const secretRef = (mount: Mount, id: string): DocumentRef => refBelow(mount, SECRETS, id);
 
-export const accessorRef = (mount: Mount, accessor: string): DocumentRef => ({
-  collection: collectionOf(mount, ACCESSORS),
-  id: accessor,
-});
+export const accessorRef = (mount: Mount, accessor: string): DocumentRef =>
+  refBelow(mount, ACCESSORS, accessor);
 
 /** Prefix shared by all secret IDs of a role, so that they can be listed together. */
 export const secretPrefix = ({ key }: AppRole): string => `${keyed(key, '')}:`;

@@ -48,7 +48,7 @@ export async function login(
   return tokens.login(async (tx) => {
     const found = await find(tx, room, credentials);
     if (found instanceof CofferError) return found;
-    const { name, role, secret } = found;
+    const { secret } = found;
     if (secret !== undefined) {
       const { id, document } = secret;
       if (document.uses === 1) removeSecret(tx, mount, id, document);
@@ -57,7 +57,7 @@ export async function login(
       }
     }
     // The use counts even now: a secret ID that is used from a foreign address was stolen.
-    return refusedAddress(found, credentials.address) ?? loginOf(mount, name, role, { found, credentials });
+    return refusedAddress(found, credentials.address) ?? loginOf(mount, found, credentials.address);
   });
 }
 
@@ -103,17 +103,7 @@ const unauthorized = (address: string, where: 'secret ID' | 'role'): CofferError
 const isOutside = (networks: readonly string[], address: string): boolean =>
   networks.length > 0 && !isWithin(networks, address);
 
-interface LoginBasis {
-  readonly found: RoleAndSecret;
-  readonly credentials: AppRoleCredentials;
-}
-
-function loginOf(
-  mount: Mount,
-  name: string,
-  role: AppRole,
-  { found: { secret }, credentials: { address } }: LoginBasis,
-): Login | CofferError {
+function loginOf(mount: Mount, { name, role, secret }: RoleAndSecret, address: string): Login | CofferError {
   const ofRole = settingsFrom(role.token, address);
   const settings = withSecretsNetworks(ofRole, secret?.document.tokenCidrs ?? []);
   if (settings === undefined) return unauthorized(address, 'secret ID');

@@ -6,7 +6,7 @@ import { collectionOf } from '../../../mounts/mounts.ts';
 import type { ListOptions, View } from '../../../store/store.ts';
 import { areWithin, boundNetworks, maskedNetworks } from '../../login/networks.ts';
 import { changeBelow } from '../../login/role-table.ts';
-import { MAX_TTL_SECONDS } from '../../token-lifetime.ts';
+import { MAX_TTL_SECONDS } from '../../token.ts';
 import {
   type AccessorEntry,
   type AppRole,
@@ -215,3 +215,42 @@ const missingRole = (name: string) => invalid(`role "${name}" does not exist`, {
  */
 const goneRole = (name: string) =>
   notFound(`role "${name}" does not exist`, { field: 'role_name', isGone: true });
+
+/** Number of secret IDs checked per transaction. */
+const BATCH = 500;
+
+/** Deletes secret IDs that have expired, or whose role is gone. */
+export async function tidySecrets(room: AppRolePorts): Promise<void> {
+  const { store, mount } = room;
+  let after = '';
+  for (;;) {
+    const ids = await store.read((view) => view.list(collectionOf(mount, SECRETS), { after, limit: BATCH }));
+    const last = ids.at(-1);
+    if (last === undefined) return;
+    if ((await store.read((view) => deadOf(view, room, ids))).length > 0) {
+      await store.transact(
+        async (tx) => {
+          for (const [id, secret] of await deadOf(tx, room, ids)) removeSecret(tx, mount, id, secret);
+        },
+        { alone: true },
+      );
+    }
+    after = last;
+  }
+}
+
+async function deadOf(
+  view: View,
+  { mount, clock }: AppRolePorts,
+  ids: readonly string[],
+): Promise<readonly (readonly [string, SecretId])[]> {
+  const dead: (readonly [string, SecretId])[] = [];
+  for (const id of ids) {
+    const secret = await view.get<SecretId>(secretRef(mount, id));
+    if (secret === undefined) continue;
+    const role = await findRole(view, mount, secret.role);
+    const isNobodys = role === undefined || !id.startsWith(secretPrefix(role));
+    if (isNobodys || hasEnded(secret, clock.now())) dead.push([id, secret]);
+  }
+  return dead;
+}

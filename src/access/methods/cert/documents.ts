@@ -5,7 +5,7 @@ import type { Mount } from '../../../mounts/mount.ts';
 import { collectionOf } from '../../../mounts/mounts.ts';
 import type { DocumentRef, Store, View } from '../../../store/store.ts';
 import type { LoginRole } from '../../login/login-token.ts';
-import { RoleTable } from '../../login/role-table.ts';
+import { RoleTable, refBelow } from '../../login/role-table.ts';
 import { LISTS, ROLES, SETTINGS } from './mount-type.ts';
 
 /** Context for the roles and lists of a mount. */
@@ -70,20 +70,11 @@ export const NO_MOUNT_SETTINGS: CertMountSettings = {
 
 export const rolesOf = (room: CertPorts): RoleTable<CertRole> => new RoleTable(room, ROLES);
 
-export const roleRef = (mount: Mount, name: string): DocumentRef => ({
-  collection: collectionOf(mount, ROLES),
-  id: name,
-});
+export const roleRef = (mount: Mount, name: string): DocumentRef => refBelow(mount, ROLES, name);
 
-export const listRef = (mount: Mount, name: string): DocumentRef => ({
-  collection: collectionOf(mount, LISTS),
-  id: name,
-});
+export const listRef = (mount: Mount, name: string): DocumentRef => refBelow(mount, LISTS, name);
 
-export const settingsRef = (mount: Mount): DocumentRef => ({
-  collection: collectionOf(mount, SETTINGS),
-  id: 'config',
-});
+export const settingsRef = (mount: Mount): DocumentRef => refBelow(mount, SETTINGS, 'config');
 
 /** Reads all documents of a collection, sorted by name. */
 export async function allIn<T>(

@@ -1,14 +1,52 @@
-import { invalid } from '../../../ground/errors.ts';
+import { readDer } from '../../../ground/der.ts';
+import { asCofferError, type CofferError, invalid } from '../../../ground/errors.ts';
+import { glob } from '../../../ground/glob.ts';
 import { ownWords } from '../../../ground/own-words.ts';
 import type { Mount } from '../../../mounts/mount.ts';
 import type { View } from '../../../store/store.ts';
-import type { Certificate } from '../../x509/certificate.ts';
+import { type Certificate, readCertificate, textOf } from '../../x509/certificate.ts';
 import { type Chain, chainsTo } from '../../x509/chain.ts';
-import { allIn, type CertRole, type KeptList, roleRef } from './documents.ts';
+import { allIn, type CertRole, type CertRoleSettings, type KeptList, roleRef } from './documents.ts';
 import { LISTS, ROLES } from './mount-type.ts';
-import { nobodysCertificate, type Presented } from './presented.ts';
-import { meets, strictness } from './requirements.ts';
 import { certificatesOf, isPinned } from './roles.ts';
+
+/** Certificates of a client from its connection: base64 of DER, leaf first. */
+export type ClientCertificates = readonly string[];
+
+export interface Presented {
+  /** Leaf; the TLS handshake proved possession of its key. */
+  readonly leaf: Certificate;
+  /** Intermediates, not verified. */
+  readonly intermediates: readonly Certificate[];
+}
+
+/**
+ * Parses the certificates of a client.
+ * @throws `invalid` if there are none, or one cannot be parsed
+ */
+export function readPresented(certificates: ClientCertificates | undefined): Presented {
+  const [leaf, ...intermediates] = (certificates ?? []).map(readOne);
+  if (certificates === undefined || certificates.length === 0) {
+    throw invalid(ownWords('no client certificate found'), {
+      hint: 'connect with a client certificate; a proxy must not terminate TLS',
+    });
+  }
+  if (leaf === undefined) throw nobodysCertificate();
+  return { leaf, intermediates: intermediates.filter((certificate) => certificate !== undefined) };
+}
+
+function readOne(base64: string): Certificate | undefined {
+  try {
+    return readCertificate(Buffer.from(base64, 'base64'));
+  } catch (error) {
+    if (asCofferError(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+/** Creates the error for an untrusted certificate, or an unknown role: the two must be indistinguishable. */
+export const nobodysCertificate = (): CofferError =>
+  invalid(ownWords('invalid certificate or no client certificate supplied'));
 
 /** Role that matches a client. */
 export interface Admitted {
@@ -84,4 +122,70 @@ function revokes(list: KeptList, { serial, issuer }: Certificate): boolean {
   const serials = compiled.get(list) ?? new Set(list.serials);
   compiled.set(list, serials);
   return serials.has(serial);
+}
+
+/** Letters, digits, hyphens and underscores between dots (RFC 1034, 3.5), and stars. */
+const DNS_NAME = /^[\w*-]+(?:\.[\w*-]+)*\.?$/;
+/** Email addresses of RFC 5280, 4.2.1.6: visible ASCII characters, and spaces where they are quoted. */
+const MAILBOX = /^[\x20-\x7e]+$/;
+const URI = /^[\x21-\x7e]+$/;
+/** Text without control characters and line breaks, and without replacement characters of invalid encodings. */
+const TEXT = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\ufffd]*$/u;
+
+/** Filters out malformed names: patterns are meant for well-formed ones. */
+const namesOf = (form: RegExp, names: readonly string[]): readonly string[] =>
+  names.filter((name) => form.test(name));
+
+/** List of patterns in a role, and the names of a certificate that it applies to. */
+type NameRule = readonly [
+  list: keyof CertRoleSettings & `allowed_${string}`,
+  of: (leaf: Certificate) => readonly string[],
+];
+
+const RULES: readonly NameRule[] = [
+  [
+    'allowed_names',
+    ({ commonName, dns, emails }) => [
+      ...namesOf(TEXT, [commonName]),
+      ...namesOf(DNS_NAME, dns),
+      ...namesOf(MAILBOX, emails),
+    ],
+  ],
+  ['allowed_common_names', ({ commonName }) => namesOf(TEXT, [commonName])],
+  ['allowed_dns_sans', ({ dns }) => namesOf(DNS_NAME, dns)],
+  ['allowed_email_sans', ({ emails }) => namesOf(MAILBOX, emails)],
+  ['allowed_uri_sans', ({ uris }) => namesOf(URI, uris)],
+  ['allowed_organizational_units', ({ organizationalUnits }) => namesOf(TEXT, organizationalUnits)],
+];
+
+/** Whether a certificate meets the requirements of a role, apart from its issuer. */
+export function meets(leaf: Certificate, settings: CertRoleSettings): boolean {
+  const hasNames = RULES.every(([list, of]) => {
+    const patterns = settings[list];
+    return patterns.length === 0 || of(leaf).some((name) => patterns.some((pattern) => glob(pattern)(name)));
+  });
+  return hasNames && settings.required_extensions.every((required) => hasExtension(leaf, required));
+}
+
+/** Returns the number of requirements of a role. */
+const strictness = (settings: CertRoleSettings): number =>
+  RULES.filter(([list]) => settings[list].length > 0).length +
+  (settings.required_extensions.length > 0 ? 1 : 0);
+
+function hasExtension(leaf: Certificate, required: string): boolean {
+  const colon = required.indexOf(':');
+  const value = extensionText(leaf, required.slice(0, colon));
+  return value !== undefined && TEXT.test(value) && glob(required.slice(colon + 1))(value);
+}
+
+/** Returns the text of an extension; empty if it has another type, undefined if it is absent. */
+export function extensionText({ extensions }: Certificate, type: string): string | undefined {
+  const found = extensions.get(type);
+  if (found === undefined) return undefined;
+  try {
+    return textOf(readDer(found.value)) ?? '';
+  } catch (error) {
+    if (asCofferError(error) === undefined) throw error;
+    return '';
+  }
 }

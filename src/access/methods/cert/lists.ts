@@ -1,15 +1,16 @@
-/** Certificate revocation lists of a mount. */
-
-import { asCofferError, type CofferError, invalid } from '../../../ground/errors.ts';
+import { asCofferError, type CofferError, invalid, unavailable } from '../../../ground/errors.ts';
+import { ownWords } from '../../../ground/own-words.ts';
 import { collectionOf } from '../../../mounts/mounts.ts';
 import type { ListOptions, View } from '../../../store/store.ts';
+import { fetchOutside } from '../../login/fetch-outside.ts';
 import { changeBelow } from '../../login/role-table.ts';
 import type { Certificate } from '../../x509/certificate.ts';
 import { parseRevocationList, type RevocationList, revocationListIn } from '../../x509/revocation-list.ts';
 import { allIn, type CertPorts, type CertRole, type KeptList, listRef } from './documents.ts';
-import { fetchList } from './fetch-list.ts';
 import { LISTS, ROLES } from './mount-type.ts';
 import { certificatesOf } from './roles.ts';
+
+/** Certificate revocation lists of a mount. */
 
 /** Maximum size of a list in bytes, as received: some 100,000 certificates. */
 const MOST_LIST_BYTES = 4 * 1024 * 1024;
@@ -164,3 +165,34 @@ function parsing<T>(parse: () => T): T {
 
 const unparsed = (why: string, hint = 'use a CRL in PEM'): CofferError =>
   invalid(`failed to parse CRL: ${why}`, { field: 'crl', hint });
+
+const TIMEOUT_MS = 10_000;
+
+/**
+ * Fetches a URL on behalf of a caller who may write to the mount.
+ * @param read parses the response; throws if it is malformed
+ * @throws `invalid` for a URL that is not HTTP(S); `unavailable` if fetching fails: the reason is only in the cause,
+ * because the caller could explore the server's network with it
+ */
+async function fetchList<T>(url: string, mostBytes: number, read: (bytes: Buffer) => T): Promise<T> {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (url === '') throw invalid(ownWords('empty CRL url'), { field: 'url' });
+  if (parsed === undefined || !['http:', 'https:'].includes(parsed.protocol)) {
+    throw invalid(ownWords('invalid CRL url'), {
+      field: 'url',
+      hint: 'use a URL that begins with http:// or https://',
+    });
+  }
+  try {
+    return read(await fetchOutside(parsed, { withinMs: TIMEOUT_MS, mostBytes }));
+  } catch (error) {
+    throw failed(url, error);
+  }
+}
+
+const failed = (url: string, cause: unknown): CofferError =>
+  unavailable(`failed to fetch the CRL from ${url}`, {
+    field: 'url',
+    hint: "check from the server's machine that a CRL is at this URL; link-local addresses are not allowed",
+    cause,
+  });

@@ -1,16 +1,24 @@
 import { hash } from 'node:crypto';
 import { asCofferError, denied, invalid } from '../../../ground/errors.ts';
 import { ownWords } from '../../../ground/own-words.ts';
+import type { Mount } from '../../../mounts/mount.ts';
 import type { View } from '../../../store/store.ts';
-import type { Login } from '../../login/login-token.ts';
+import type { KeyCheck, Login } from '../../login/login-token.ts';
 import { isWithin } from '../../login/networks.ts';
 import { settingsFrom } from '../../login/token-settings.ts';
+import type { TokenLogin } from '../../token.ts';
 import type { IssuedToken, Tokens } from '../../tokens.ts';
 import type { Certificate } from '../../x509/certificate.ts';
-import { type CertPorts, roleRef } from './documents.ts';
-import { type Admitted, judge } from './judge.ts';
-import { type ClientCertificates, type Presented, readPresented } from './presented.ts';
-import { extensionText } from './requirements.ts';
+import { type CertMountSettings, type CertPorts, roleRef, settingsRef } from './documents.ts';
+import {
+  type Admitted,
+  type ClientCertificates,
+  extensionText,
+  judge,
+  nobodysCertificate,
+  type Presented,
+  readPresented,
+} from './judge.ts';
 
 /** Login attempt, with the client address. */
 interface CertAttempt {
@@ -91,5 +99,22 @@ function loginOf({ mount }: CertPorts, { name, role }: Admitted, leaf: Certifica
 }
 
 /** Returns an identifier of the public key, which is independent of the certificates for it. */
-export const keyIdOf = ({ x509 }: Certificate): string =>
+const keyIdOf = ({ x509 }: Certificate): string =>
   hash('sha256', x509.publicKey.export({ type: 'spki', format: 'der' }), 'base64');
+
+/**
+ * Requires the client certificate again when a token is renewed: it must match the role and have the key of the login.
+ * Without this check, a stolen token could be renewed forever.
+ * @param certificates client certificates of the connection
+ */
+export const certificateCheck =
+  (certificates: ClientCertificates | undefined): KeyCheck =>
+  async (view: View, mount: Mount, { name, certifiedKey }: TokenLogin, nowMs: number) => {
+    const settings = await view.get<CertMountSettings>(settingsRef(mount));
+    if (settings?.disable_binding) return;
+    const presented = readPresented(certificates);
+    if (name === undefined) throw nobodysCertificate();
+    await judge(view, mount, presented, { name, nowMs });
+    if (keyIdOf(presented.leaf) === certifiedKey) return;
+    throw invalid(ownWords('client identity during renewal not matching client identity used during login'));
+  };

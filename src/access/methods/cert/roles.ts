@@ -3,7 +3,7 @@ import { ownWords } from '../../../ground/own-words.ts';
 import { pemBlocks } from '../../../ground/pem.ts';
 import type { Mount } from '../../../mounts/mount.ts';
 import { changedSettings, NO_SETTINGS, type TokenSettings } from '../../login/token-settings.ts';
-import { MAX_TTL_SECONDS } from '../../token-lifetime.ts';
+import { MAX_TTL_SECONDS } from '../../token.ts';
 import { type Certificate, readCertificate } from '../../x509/certificate.ts';
 import { isForClients } from '../../x509/chain.ts';
 import { type CertPorts, type CertRole, type CertRoleSettings, rolesOf } from './documents.ts';
@@ -134,23 +134,14 @@ function requireOrderedTimes(
 function warningsOf({ config = {} }: Mount, token: TokenSettings): readonly string[] {
   const longest = config.max_lease_ttl ?? MAX_TTL_SECONDS;
   const usual = config.default_lease_ttl ?? longest;
-  const warnings: string[] = [];
-  if (token.token_ttl > usual) {
-    warnings.push(
-      `Given ttl of ${token.token_ttl} seconds is greater than current mount/system default of ${usual} seconds`,
-    );
-  }
-  if (token.token_max_ttl > longest) {
-    warnings.push(
-      `Given max_ttl of ${token.token_max_ttl} seconds is greater than current mount/system default of ${longest} seconds`,
-    );
-  }
-  if (token.token_period > longest) {
-    warnings.push(
-      `Given period of ${token.token_period} seconds is greater than the backend's maximum TTL of ${longest} seconds`,
-    );
-  }
-  return warnings;
+  const rules = [
+    ['ttl', token.token_ttl, usual, 'current mount/system default'],
+    ['max_ttl', token.token_max_ttl, longest, 'current mount/system default'],
+    ['period', token.token_period, longest, "the backend's maximum TTL"],
+  ] as const;
+  return rules.flatMap(([name, given, most, ofWhat]) =>
+    given > most ? [`Given ${name} of ${given} seconds is greater than ${ofWhat} of ${most} seconds`] : [],
+  );
 }
 
 /**

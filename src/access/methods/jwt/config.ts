@@ -4,11 +4,8 @@ import { ownWords } from '../../../ground/own-words.ts';
 import { deleteIfThere } from '../../../store/store.ts';
 import { changeBelow } from '../../login/role-table.ts';
 import { configRef, type FetchedKeys, fetchedRef, type JwtConfig, type JwtPorts } from './documents.ts';
-import { isTrustworthy } from './issuer-document.ts';
-import { KEPT_MS } from './issuer-keys.ts';
-import { fetchKeySet, type KeySource, printSource, sourceOf } from './key-set.ts';
-import { keysOf } from './keys.ts';
-import { givenKeys } from './public-keys.ts';
+import { fetchKeySet, isTrustworthy, type KeySource, printSource, sourceOf } from './key-set.ts';
+import { givenKeys, KEPT_MS, keysOf } from './keys.ts';
 import { ALGORITHMS } from './signed-token.ts';
 
 const KEEPS_KEYS = `the keys that were fetched from this issuer before stay in use, until they are ${KEPT_MS / 3_600_000} hours old`;

@@ -1,9 +1,8 @@
 import type { Clock } from '../../../ground/clock.ts';
 import type { Mount } from '../../../mounts/mount.ts';
-import { collectionOf } from '../../../mounts/mounts.ts';
 import type { DocumentRef, Store } from '../../../store/store.ts';
 import type { LoginRole } from '../../login/login-token.ts';
-import { RoleTable } from '../../login/role-table.ts';
+import { RoleTable, refBelow } from '../../login/role-table.ts';
 import type { TokenSettings } from '../../login/token-settings.ts';
 import { CONFIG, FETCHED, ROLES } from './mount-type.ts';
 
@@ -77,15 +76,9 @@ export interface FetchedKeys {
   readonly fetchedMs: number;
 }
 
-export const configRef = (mount: Mount): DocumentRef => ({
-  collection: collectionOf(mount, CONFIG),
-  id: CONFIG,
-});
+export const configRef = (mount: Mount): DocumentRef => refBelow(mount, CONFIG, CONFIG);
 
-export const fetchedRef = (mount: Mount): DocumentRef => ({
-  collection: collectionOf(mount, FETCHED),
-  id: 'keys',
-});
+export const fetchedRef = (mount: Mount): DocumentRef => refBelow(mount, FETCHED, 'keys');
 
 export const rolesOf = (room: JwtPorts): RoleTable<JwtRole> => new RoleTable(room, ROLES);
 
@@ -93,7 +86,4 @@ export const rolesOf = (room: JwtPorts): RoleTable<JwtRole> => new RoleTable(roo
  * Returns the reference to a role.
  * @param name in lower case
  */
-export const roleRef = (mount: Mount, name: string): DocumentRef => ({
-  collection: collectionOf(mount, ROLES),
-  id: name,
-});
+export const roleRef = (mount: Mount, name: string): DocumentRef => refBelow(mount, ROLES, name);

@@ -12,6 +12,8 @@ import {
   type Claims,
   checkBoundClaims,
   checkGroups,
+  checkTimes,
+  invalidToken,
   mappedClaims,
   pointedAt,
   templatedPolicies,
@@ -28,7 +30,6 @@ import { sourceOf } from './key-set.ts';
 import { keysOf } from './keys.ts';
 import { KUBERNETES } from './mount-type.ts';
 import { badSignature, checkForm, type SignedToken, verified } from './signed-token.ts';
-import { checkTimes, invalidToken } from './times.ts';
 
 /** Credentials of a login, with the client address. */
 interface JwtCredentials {
@@ -68,11 +69,20 @@ export async function login(
     checkAddress(role, address);
     const { claims } = token;
     const caller = callerOf(token, config, role.settings, clock.now());
-    const meta = { ...serviceAccount(mount, claims), ...mappedMetadata(role.settings, claims), role: name };
+    const { claim_mappings: mappings } = role.settings;
+    const meta = { ...serviceAccount(mount, claims), ...mappedClaims(mappings ?? {}, claims), role: name };
     if (role.settings.groups_claim) checkGroups(role.settings.groups_claim, claims);
     checkBoundClaims(role.settings.bound_claims ?? {}, claims, role.settings.bound_claims_type === 'glob');
     const settings = settingsFrom(role.token, address);
-    return loginOf({ mount, name, caller, meta, settings: policiesFor(settings, role.settings, claims) });
+    return {
+      mount,
+      path: `${mount.path}/login`,
+      displayName: caller,
+      meta,
+      settings: policiesFor(settings, role.settings, claims),
+      role: roleRef(mount, name),
+      name,
+    };
   });
 }
 
@@ -161,9 +171,6 @@ function checkAudience(claims: Claims, wanted: readonly string[]): void {
 
 const audiencesOf = (claims: Claims): readonly unknown[] => [pointedAt(claims, '/aud') ?? []].flat();
 
-const mappedMetadata = ({ claim_mappings: mappings }: JwtSettings, claims: Claims) =>
-  mappedClaims(mappings ?? {}, claims);
-
 /** Returns the service account that Vault's Kubernetes method stores; nothing for other methods. */
 function serviceAccount({ type }: Mount, claims: Claims): Readonly<Record<string, string>> {
   const account = type === KUBERNETES ? pointedAt(claims, '/kubernetes.io/serviceaccount') : undefined;
@@ -181,19 +188,3 @@ const policiesFor = (settings: Login['settings'], role: JwtSettings, claims: Cla
   role.token_policies_template_claims
     ? { ...settings, token_policies: templatedPolicies(settings.token_policies, claims) }
     : settings;
-
-const loginOf = (found: {
-  readonly mount: Mount;
-  readonly name: string;
-  readonly caller: string;
-  readonly meta: Readonly<Record<string, string>>;
-  readonly settings: Login['settings'];
-}): Login => ({
-  mount: found.mount,
-  path: `${found.mount.path}/login`,
-  displayName: found.caller,
-  meta: found.meta,
-  settings: found.settings,
-  role: roleRef(found.mount, found.name),
-  name: found.name,
-});

@@ -2,7 +2,7 @@ import { invalid } from '../../../ground/errors.ts';
 import { isObject } from '../../../ground/objects.ts';
 import { ownWords } from '../../../ground/own-words.ts';
 import { changedSettings, NO_SETTINGS, type TokenSettings } from '../../login/token-settings.ts';
-import { MAX_TTL_SECONDS } from '../../token-lifetime.ts';
+import { MAX_TTL_SECONDS } from '../../token.ts';
 import { printGo } from './claims.ts';
 import { type JwtPorts, type JwtSettings, rolesOf } from './documents.ts';
 import { KUBERNETES } from './mount-type.ts';

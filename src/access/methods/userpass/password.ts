@@ -1,4 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
+import { invalid } from '../../../ground/errors.ts';
+import { ownWords } from '../../../ground/own-words.ts';
 import type { Random } from '../../../ground/random.ts';
 import { keyEncryptionSecret } from '../../../store/slots/key-encryption.ts';
 
@@ -30,33 +32,21 @@ const SALT_BYTES = 16;
 
 export const isForeign = (kept: PasswordHash): kept is BcryptHash => 'bcrypt' in kept;
 
-/**
- * Accepts a hash computed by a client.
- * @throws `invalid` for a malformed hash, or one with a cost out of range
- */
-export async function foreignHash(hash: string): Promise<PasswordHash> {
-  const { requireBcrypt } = await import('./bcrypt.ts');
-  requireBcrypt(hash);
-  return { bcrypt: hash };
-}
-
 export async function hashPassword(password: string, random: Random): Promise<PasswordHash> {
   const salt = random.bytes(SALT_BYTES);
   const hash = await stretch(password, { ...COST, salt });
   return { ...COST, salt: salt.toString('base64'), hash: hash.toString('base64') };
 }
 
-/** Whether a password that matches a client's hash is the only one that does. */
-export async function isUnambiguous(password: string): Promise<boolean> {
-  const { isSeenWhole } = await import('./bcrypt.ts');
-  return isSeenWhole(password);
-}
-
-/** Verifies a password. For an unknown user it takes the same time, and returns false. */
+/**
+ * Verifies a password. For an unknown user it takes the same time, and returns false. A hash of bcrypt is computed on the
+ * main thread, in slices of a tenth of a second: the caller queues for it.
+ * @see docs/decisions/0184
+ */
 export async function isPassword(password: string, kept: PasswordHash | undefined): Promise<boolean> {
   if (kept !== undefined && isForeign(kept)) {
-    const { isBcryptPassword } = await import('./bcrypt.ts');
-    return isBcryptPassword(password, kept.bcrypt);
+    const { compare } = await import('bcryptjs');
+    return compare(password, kept.bcrypt);
   }
   const { salt, hash, ...cost } = kept ?? { ...COST, salt: NOBODYS, hash: NOBODYS };
   const computed = await stretch(password, { ...cost, salt: Buffer.from(salt, 'base64') });
@@ -70,3 +60,33 @@ type Cost = Pick<Argon2idHash, 'memoryKiB' | 'passes' | 'lanes'> & { readonly sa
 
 const stretch = (password: string, cost: Cost): Promise<Buffer> =>
   keyEncryptionSecret({ name: 'argon2id', ...cost }, { kind: 'passphrase', bytes: Buffer.from(password) });
+
+/** `$2b$10$`, 22 characters of salt, 31 of hash. */
+const HASH = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
+/** Cost range, the same as in Vault. Each step doubles the work. */
+const LEAST_COST = 5;
+const MOST_COST = 12;
+
+/**
+ * Checks a bcrypt hash.
+ * @throws `invalid` with Vault's messages for a malformed hash, or one with a cost out of range
+ */
+export function requireBcrypt(hash: string): void {
+  const refuse = (message: string) => invalid(message, { field: 'password_hash' });
+  const cost = HASH.exec(hash)?.[1];
+  if (cost === undefined) throw refuse(ownWords('password_hash is not a valid bcrypt hash'));
+  if (Number(cost) < LEAST_COST)
+    throw refuse(`bcrypt cost of ${Number(cost)} is too low, want ${LEAST_COST} at minimum`);
+  if (Number(cost) > MOST_COST)
+    throw refuse(`bcrypt cost of ${Number(cost)} exceeds maximum cost of ${MOST_COST}`);
+}
+
+/** Number of password bytes that bcrypt uses, including a final NUL; it repeats a shorter key up to this length. */
+const SEEN_BYTES = 72;
+
+/**
+ * Whether no other password has the same hash: bcrypt ignores everything after 72 bytes, and a NUL may look like the
+ * start of a repetition.
+ */
+export const isSeenWhole = (password: string): boolean =>
+  !password.includes('\0') && Buffer.byteLength(password) < SEEN_BYTES;

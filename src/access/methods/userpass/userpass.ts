@@ -1,9 +1,7 @@
-import { ownWords } from '../../../ground/own-words.ts';
-/** Login method with user name and password. */
-
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../../ground/clock.ts';
 import { type CofferError, denied, invalid } from '../../../ground/errors.ts';
+import { ownWords } from '../../../ground/own-words.ts';
 import { pause } from '../../../ground/pause.ts';
 import type { Random } from '../../../ground/random.ts';
 import type { Mount } from '../../../mounts/mount.ts';
@@ -11,9 +9,8 @@ import type { ListOptions, Store } from '../../../store/store.ts';
 import type { Access } from '../../access.ts';
 import { lockoutOf } from '../../login/lockout.ts';
 import type { LoginRole } from '../../login/login-token.ts';
-import { isWithin } from '../../login/networks.ts';
+import { isWithin, sourceOf } from '../../login/networks.ts';
 import { RoleTable, type WriteOptions } from '../../login/role-table.ts';
-import { sourceOf } from '../../login/sources.ts';
 import {
   changedSettings,
   NO_SETTINGS,
@@ -24,13 +21,15 @@ import { type Claim, Crowded, LoginTurns } from '../../login/turns.ts';
 import type { IssuedToken } from '../../tokens.ts';
 import { USERS } from './mount-type.ts';
 import {
-  foreignHash,
   hashPassword,
   isForeign,
   isPassword,
-  isUnambiguous,
+  isSeenWhole,
   type PasswordHash,
+  requireBcrypt,
 } from './password.ts';
+
+/** Login method with user name and password. */
 
 interface User extends LoginRole {
   readonly password: PasswordHash;
@@ -115,8 +114,10 @@ export class Userpass {
     await this.#users.write(id(name), changed, options);
   }
 
-  #hashed(password: NewPassword): Promise<PasswordHash> {
-    return 'hash' in password ? foreignHash(password.hash) : hashPassword(password.plain, this.#room.random);
+  async #hashed(password: NewPassword): Promise<PasswordHash> {
+    if ('plain' in password) return hashPassword(password.plain, this.#room.random);
+    requireBcrypt(password.hash);
+    return { bcrypt: password.hash };
   }
 
   /**
@@ -202,7 +203,7 @@ export class Userpass {
 
   /** Computes the hash that replaces a client's hash; undefined if the latter stays. */
   async #ownHash(proven: PasswordHash, password: string, claim: Claim): Promise<PasswordHash | undefined> {
-    if (!isForeign(proven) || !(await isUnambiguous(password))) return undefined;
+    if (!isForeign(proven) || !isSeenWhole(password)) return undefined;
     try {
       return await turns.own.take(claim, () => this.#hashed({ plain: password }));
     } catch (error) {

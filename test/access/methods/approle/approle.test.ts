@@ -7,8 +7,8 @@ import {
   listSecrets,
   lookUpSecret,
   makeSecret,
+  tidySecrets,
 } from '../../../../src/access/methods/approle/secret-ids.ts';
-import { tidySecrets } from '../../../../src/access/methods/approle/tidy.ts';
 import { systemRandom } from '../../../../src/ground/random.ts';
 import { collectionOf, Mounts } from '../../../../src/mounts/mounts.ts';
 import { failureOf, openRoom } from '../../room.ts';

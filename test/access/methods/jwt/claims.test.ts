@@ -7,7 +7,7 @@ import {
   printGo,
   templatedPolicies,
 } from '../../../../src/access/methods/jwt/claims.ts';
-import { hasUniqueNames } from '../../../../src/access/methods/jwt/unique-names.ts';
+import { hasUniqueNames } from '../../../../src/access/methods/jwt/signed-token.ts';
 import { anyText } from '../../../any-text.ts';
 
 describe('a JSON pointer', () => {

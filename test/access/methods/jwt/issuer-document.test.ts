@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fetchDocument, isTrustworthy } from '../../../../src/access/methods/jwt/issuer-document.ts';
+import { fetchDocument, isTrustworthy } from '../../../../src/access/methods/jwt/key-set.ts';
 
 describe('the address of an issuer', () => {
   it.each([

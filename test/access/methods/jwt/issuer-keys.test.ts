@@ -8,8 +8,8 @@ import {
   type JwtConfig,
   type JwtPorts,
 } from '../../../../src/access/methods/jwt/documents.ts';
-import { IssuerKeys } from '../../../../src/access/methods/jwt/issuer-keys.ts';
 import { printSource } from '../../../../src/access/methods/jwt/key-set.ts';
+import { IssuerKeys } from '../../../../src/access/methods/jwt/keys.ts';
 import { jwtMounts } from '../../../../src/access/methods/jwt/mount-type.ts';
 import { verified } from '../../../../src/access/methods/jwt/signed-token.ts';
 import { systemRandom } from '../../../../src/ground/random.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fetchKeySet, readKeySet } from '../../../../src/access/methods/jwt/key-set.ts';
-import { givenKeys } from '../../../../src/access/methods/jwt/public-keys.ts';
+import { givenKeys } from '../../../../src/access/methods/jwt/keys.ts';
 import { refusal } from '../../../refusal.ts';
 
 const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Claims } from '../../../../src/access/methods/jwt/claims.ts';
+import { type Claims, checkTimes } from '../../../../src/access/methods/jwt/claims.ts';
 import type { JwtSettings } from '../../../../src/access/methods/jwt/documents.ts';
-import { checkTimes } from '../../../../src/access/methods/jwt/times.ts';
 import { refusal } from '../../../refusal.ts';
 
 const NOW = 1_790_000_000;
