@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Apis } from '../../src/doors/http/apis.ts';
+import { Apis } from '../../src/doors/http/http-door.ts';
 import { systemClock } from '../../src/ground/clock.ts';
 import { systemRandom } from '../../src/ground/random.ts';
 import { catalogue } from '../../src/operations/catalogue.ts';

@@ -1,4 +1,4 @@
-import type { AskToUnlock } from '../../doors/agent/unlock-question.ts';
+import type { AskToUnlock } from '../../doors/agent/questions.ts';
 import type { UnlockTimes } from '../../service/agent/calls.ts';
 import { handOver } from '../../store/handed-over.ts';
 import { answerByProgram, askpassOf, askpassVariables } from '../secrets/askpass.ts';

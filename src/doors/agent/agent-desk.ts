@@ -9,10 +9,9 @@ import { loadOperation } from '../../operations/runner.ts';
 import type { Agent } from '../../service/agent/agent.ts';
 import type { ServedCore } from '../../service/served-core.ts';
 import type { AgentDoorKind } from './agent-door.ts';
-import { consentBy } from './consent.ts';
 import type { Ask, Desk } from './desk.ts';
 import { DoorOperation } from './door-operation.ts';
-import type { UnlockQuestion } from './unlock-question.ts';
+import { consentBy, type UnlockQuestion } from './questions.ts';
 
 /** Offers of the protocol and the identity of its clients, as of a look at the store. */
 interface DeskOpening {

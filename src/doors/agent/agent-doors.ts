@@ -9,14 +9,14 @@ import { type ListenPlace, listening } from '../../service/listening.ts';
 import { isCall, offer, type Port, Rpc } from '../../service/rpc.ts';
 import type { Answer, Exchange } from '../http/exchange.ts';
 import type { HttpDoorKind } from '../http/http-door.ts';
+import { Listeners } from '../http/http-server.ts';
 import { heldBody } from '../http/incoming-body.ts';
 import { DEFAULT_MAX_REQUEST_BYTES } from '../http/listen-address.ts';
-import { Listeners } from '../http/listeners.ts';
 import { agentDesk } from './agent-desk.ts';
 import type { AgentDoorKind } from './agent-door.ts';
 import type { Ask } from './desk.ts';
 import { DoorServer } from './door-server.ts';
-import { type AskToUnlock, UnlockQuestion } from './unlock-question.ts';
+import { type AskToUnlock, UnlockQuestion } from './questions.ts';
 
 /** Maximum number of connections, more than a parallel build on many cores has. */
 const MOST_CONNECTIONS = 512;

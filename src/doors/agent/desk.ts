@@ -1,5 +1,8 @@
 import type { Offer } from '../../access/doors.ts';
-import type { Outcome } from '../../operations/declaration/operation.ts';
+import { unavailable } from '../../ground/errors.ts';
+import { isObject } from '../../ground/objects.ts';
+import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
+import { type Outcome, resultOf } from '../../operations/declaration/operation.ts';
 
 /** Everything an agent protocol can access: its offered keys. */
 export interface Desk {
@@ -35,3 +38,36 @@ export interface Desk {
 
 /** Asks the user for confirmation. Resolves to false if prompting is not possible. */
 export type Ask = (question: string, gone: AbortSignal) => Promise<boolean>;
+
+/** Returns the unique name of a key for users and programs: with its mount, unless that is the default one. */
+export const keyNameOf = ({ mount, key }: { readonly mount: string; readonly key: string }): string =>
+  mount === DEFAULT_MOUNT ? key : `${mount}/${key}`;
+
+/** Extracts members from responses, which may come from a foreign server. */
+
+/**
+ * Returns a text member.
+ * @throws `unavailable` if the response lacks it
+ */
+export function memberOf(answer: Outcome<unknown>, member: string): string {
+  const data = resultOf(answer);
+  const text = isObject(data) ? data[member] : undefined;
+  if (typeof text === 'string') return text;
+  throw unavailable(`unexpected response: no ${member}`);
+}
+
+/**
+ * Returns the plaintext.
+ * @throws as `memberOf`
+ */
+export const plaintextIn = (answer: Outcome<unknown>): Buffer =>
+  Buffer.from(memberOf(answer, 'plaintext'), 'base64');
+
+/**
+ * Returns the signature without the prefix with its version.
+ * @throws as `memberOf`
+ */
+export function signatureIn(answer: Outcome<unknown>, encoding: 'base64' | 'base64url' = 'base64'): Buffer {
+  const text = memberOf(answer, 'signature');
+  return Buffer.from(text.slice(text.lastIndexOf(':') + 1), encoding);
+}

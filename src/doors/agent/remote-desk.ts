@@ -3,8 +3,8 @@ import { asCofferError, type CofferError, denied } from '../../ground/errors.ts'
 import type { Runner } from '../../operations/declaration/operation.ts';
 import type { Log } from '../../service/log.ts';
 import type { AgentDoorKind } from './agent-door.ts';
-import { consentBy } from './consent.ts';
 import type { Ask, Desk } from './desk.ts';
+import { consentBy } from './questions.ts';
 
 interface RemoteDeskOptions {
   readonly ask: Ask | undefined;

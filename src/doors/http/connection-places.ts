@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { sourceOf } from '../../access/login/sources.ts';
+import { sourceOf } from '../../access/login/networks.ts';
 import { type PlaceLimits, Places } from '../../ground/places.ts';
 
 /** Connection that counts against the limits. */

@@ -1,21 +1,23 @@
 import { idOf } from '../../access/access.ts';
+import { asCofferError } from '../../ground/errors.ts';
 import { catalogue } from '../../operations/catalogue.ts';
 import { METRICS_CONTENT_TYPE } from '../../operations/declaration/operation.ts';
-import { loadRoutes } from '../../operations/routes.ts';
+import { loadRoutes, type ServedRoute } from '../../operations/routes.ts';
 import type { DoorKind } from '../../service/door.ts';
 import type { Job } from '../../service/frames.ts';
 import type { LaneReservation } from '../../service/lanes.ts';
+import type { NoteFailure } from '../../service/outside-view.ts';
 import type { Service } from '../../service/service.ts';
-import { Apis, apiOf } from './apis.ts';
-import type { Answer, Exchange } from './exchange.ts';
-import type { TlsCertificate } from './http-server.ts';
+import { type Answer, type Exchange, type PendingRequest, settled } from './exchange.ts';
+import { Listeners, type TlsCertificate } from './http-server.ts';
 import { heldBody, LARGE_BODY_BYTES } from './incoming-body.ts';
+import { JSON_API_PREFIX } from './json-api/documents.ts';
+import { JsonApi } from './json-api/json-api.ts';
 import type { ListenAddress } from './listen-address.ts';
-import { Listeners } from './listeners.ts';
 import { describeApi } from './openapi.ts';
-import { type PendingRequest, settled } from './pending-request.ts';
-import { errorBody } from './vault/envelope.ts';
-import { VAULT_PREFIX } from './vault/vault-api.ts';
+import { docsPage } from './pages/docs-page.ts';
+import { errorBody, JSON_TYPE } from './vault/envelope.ts';
+import { VAULT_PREFIX, VaultApi } from './vault/vault-api.ts';
 
 /** HTTP frontend of a service: listeners and APIs. */
 
@@ -149,3 +151,77 @@ function answerFrom({ head, body }: Job): Answer {
   const sent = head as AnswerHead;
   return body.length === 0 ? sent : { ...sent, body };
 }
+
+/** API of a request, as labeled in metrics. */
+type ApiName = 'vault' | 'json-api' | 'discovery' | 'docs' | 'none';
+
+const DOCS_PATH = '/docs';
+const NOWHERE = settled(errorBody(404, []));
+
+/** Both APIs, and the page that documents them. */
+export class Apis {
+  readonly #vault: VaultApi;
+  readonly #jsonApi: JsonApi;
+  readonly #describe: () => object;
+  /** Cached, because anyone may request it, and formatting takes long. */
+  #docsPage: PendingRequest | undefined;
+
+  /** @param byOwner whether only the owner can connect, so that no token is required, and errors contain paths */
+  constructor(service: Service, routes: readonly ServedRoute[], describe: () => object, byOwner = false) {
+    const served = () => service.served;
+    const { sealedCore } = service;
+    const failed: NoteFailure = (error) => {
+      const shown = service.failed(error);
+      return byOwner ? asCofferError(error) : shown;
+    };
+    this.#vault = new VaultApi({ routes, served, sealedCore, failed, byOwner });
+    this.#jsonApi = new JsonApi({ routes, served, failed, byOwner });
+    this.#describe = describe;
+  }
+
+  /** Reads what is requested, once, without the body. */
+  take(exchange: Exchange): PendingRequest {
+    switch (apiOf(exchange)) {
+      case 'vault':
+        return this.#vault.take(exchange);
+      case 'json-api':
+        return this.#jsonApi.take(exchange);
+      case 'discovery':
+        return settled(DISCOVERY);
+      case 'docs':
+        this.#docsPage ??= settled(docsPage(this.#describe()));
+        return this.#docsPage;
+      case 'none':
+        return NOWHERE;
+    }
+  }
+}
+
+function apiOf({ target, method }: Exchange): ApiName {
+  if (target.startsWith(VAULT_PREFIX)) return 'vault';
+  if (target.startsWith(JSON_API_PREFIX)) return 'json-api';
+  if (method !== 'GET') return 'none';
+  if (target === DISCOVERY_PATH) return 'discovery';
+  return target === DOCS_PATH ? 'docs' : 'none';
+}
+
+/** Path of Terraform's service discovery document. */
+const DISCOVERY_PATH = '/.well-known/terraform.json';
+
+/**
+ * Tags API under all its service names; later clients use the later names. There is no module registry: requests to it
+ * get "not found", but one client library requires its name.
+ */
+const SERVICES = {
+  'modules.v1': '/api/registry/v1/modules/',
+  'tfe.v2': '/api/v2/',
+  'tfe.v2.1': '/api/v2/',
+  'tfe.v2.2': '/api/v2/',
+} as const;
+
+/** Discovery document, the same for everyone, with and without a token, sealed or not. */
+const DISCOVERY: Answer = {
+  status: 200,
+  contentType: JSON_TYPE,
+  body: JSON.stringify(SERVICES),
+};

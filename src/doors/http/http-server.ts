@@ -1,15 +1,18 @@
+import type { X509Certificate } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { createServer as createSecureServer } from 'node:https';
+import { createServer as createSecureServer, Server as SecureServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
 import { type SecureContextOptions, TLSSocket } from 'node:tls';
-import { type BusySocket, hangUp } from './client-errors.ts';
+import { setAmong } from '../../ground/objects.ts';
+import { listening } from '../../service/listening.ts';
 import { ConnectionPlaces } from './connection-places.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { IncomingBody } from './incoming-body.ts';
 import { enableList } from './list-method.ts';
-import { PeerCertificates } from './peer-certificates.ts';
-import { answerAndHangUp, sendAnswer } from './send-answer.ts';
+import { type ListenAddress, printAddress } from './listen-address.ts';
+import { answerAndHangUp, type BusySocket, hangUp, sendAnswer } from './send-answer.ts';
 
-export interface HttpServerOptions {
+interface HttpServerOptions {
   /** PEM texts. */
   readonly tls?: TlsCertificate | undefined;
   readonly maxRequestBytes: number;
@@ -140,9 +143,125 @@ function nodeServer(tls: TlsCertificate | undefined): Server {
 }
 
 /** Returns the TLS settings for new connections. */
-export const secureContext = ({ certificate, key, clients }: TlsCertificate): SecureContextOptions => ({
+const secureContext = ({ certificate, key, clients }: TlsCertificate): SecureContextOptions => ({
   cert: certificate,
   key,
   minVersion: 'TLSv1.2',
   ca: typeof clients === 'object' ? clients.authorities : undefined,
 });
+
+/** Like `answer` of `HttpServerOptions`, with the listen address of the request. */
+type AnswerThere = (
+  exchange: Parameters<HttpServerOptions['answer']>[0],
+  address: ListenAddress,
+) => ReturnType<HttpServerOptions['answer']>;
+
+/** All listeners of one process. */
+export class Listeners {
+  readonly #servers: HttpServer[] = [];
+  readonly #connections = new ConnectionPlaces();
+  /** `http://127.0.0.1:8200`, `unix:/run/coffer.sock` and so on, once they are listening. */
+  readonly addresses: string[] = [];
+
+  /**
+   * Opens the listeners.
+   * @throws `unavailable` naming the address that cannot be used; none is open then
+   */
+  static async open(
+    listen: readonly ListenAddress[],
+    tls: TlsCertificate | undefined,
+    answer: AnswerThere,
+  ): Promise<Listeners> {
+    const listeners = new Listeners();
+    try {
+      for (const address of listen) await listeners.#add(address, tls, answer);
+    } catch (error) {
+      await listeners.close();
+      throw error;
+    }
+    return listeners;
+  }
+
+  async #add(address: ListenAddress, tls: TlsCertificate | undefined, answer: AnswerThere): Promise<void> {
+    const secure = tls !== undefined && 'host' in address;
+    const http = new HttpServer({
+      maxRequestBytes: address.maxRequestBytes,
+      answer: (exchange) => answer(exchange, address),
+      connections: this.#connections,
+      tls: secure ? tls : undefined,
+    });
+    await listening(http.server, address);
+    this.#servers.push(http);
+    if ('host' in address) {
+      const { port } = http.server.address() as AddressInfo;
+      http.origin = printAddress(address.host, port, secure);
+      this.addresses.push(http.origin);
+    } else {
+      http.origin = 'http://localhost';
+      if ('socket' in address) this.addresses.push(`unix:${address.socket}`);
+    }
+  }
+
+  /** Uses a new certificate for new connections. */
+  renewCertificate(tls: TlsCertificate): void {
+    for (const { server } of this.#servers) {
+      if (server instanceof SecureServer) server.setSecureContext(secureContext(tls));
+    }
+  }
+
+  /** Finishes requests in progress, and closes the listeners. */
+  async close(): Promise<void> {
+    await Promise.all(this.#servers.map((http) => http.close()));
+  }
+}
+
+/** Maximum number of certificates of a client, the maximum length of a chain. */
+const MOST_CERTIFICATES = 10;
+/**
+ * Maximum length in characters, far above any useful chain: with a longer leaf a client has no certificate, with a
+ * longer total no intermediates.
+ */
+const MOST_CHARACTERS = 16 * 1024;
+/** Maximum number of clients whose intermediates are cached; the oldest is evicted first. */
+const REMEMBERED = 500;
+
+/**
+ * Client certificates by connection. A resumed TLS session has only the client's leaf, so its intermediates are cached.
+ * The origin of an intermediate does not matter: it only counts if it is signed by a trusted authority.
+ */
+export class PeerCertificates {
+  readonly #bySocket = new WeakMap<Socket, readonly string[]>();
+  readonly #intermediates = new Map<string, readonly string[]>();
+
+  /** Remembers the certificates of a client. Called after each handshake. */
+  met(socket: TLSSocket): void {
+    const leaf = socket.getPeerX509Certificate();
+    if (leaf === undefined) return;
+    const own = base64(leaf);
+    if (own.length > MOST_CHARACTERS) return;
+    const name = leaf.fingerprint256;
+    const sent = socket.isSessionReused() ? [] : intermediatesOf(leaf);
+    if (sent.length > 0) setAmong(this.#intermediates, REMEMBERED, name, sent);
+    this.#bySocket.set(socket, [own, ...(this.#intermediates.get(name) ?? [])]);
+  }
+
+  /** Returns the certificates, leaf first, base64 of DER; undefined if there are none. */
+  of(socket: Socket): readonly string[] | undefined {
+    return this.#bySocket.get(socket);
+  }
+}
+
+function intermediatesOf(leaf: X509Certificate): readonly string[] {
+  const found: string[] = [];
+  let last = leaf;
+  let length = 0;
+  for (let next = last.issuerCertificate; next !== undefined; next = next.issuerCertificate) {
+    if (found.length + 1 >= MOST_CERTIFICATES || next.raw.equals(last.raw)) break;
+    found.push(base64(next));
+    length += found.at(-1)?.length ?? 0;
+    last = next;
+  }
+  return length > MOST_CHARACTERS ? [] : found;
+}
+
+const base64 = ({ raw }: X509Certificate): string => raw.toString('base64');

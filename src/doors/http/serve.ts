@@ -1,16 +1,21 @@
-import { invalid } from '../../ground/errors.ts';
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
+import { CofferError, invalid, placed, type Text, unavailable } from '../../ground/errors.ts';
 import { isLoopback } from '../../ground/loopback.ts';
 import { ownWords } from '../../ground/own-words.ts';
+import { pemBlocks } from '../../ground/pem.ts';
+import { readPrivateFile } from '../../ground/private-files.ts';
 import { Log } from '../../service/log.ts';
 import { type Serving as ServingThrough, serveStore } from '../../service/serve.ts';
-import type { ServiceSettings } from '../../service/service.ts';
 import { makeWay } from '../../service/socket-file.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';
+import { diskReason } from '../../store/backends/files/disk-errors.ts';
 import type { Credential } from '../../store/slots/credential.ts';
 import type { Dialect } from '../../transit/engine.ts';
 import { type HttpSettings, httpDoor } from './http-door.ts';
+import type { ClientCertificatePolicy, TlsCertificate } from './http-server.ts';
 import { DEFAULT_MAX_REQUEST_BYTES, type ListenAddress, parseListenAddress } from './listen-address.ts';
-import { readTlsFiles, type TlsFiles } from './tls-files.ts';
 
 export interface HttpServeOptions {
   /** Location of the store, and credentials to unlock it; without any, the server starts sealed. */
@@ -52,12 +57,12 @@ export interface HttpServing extends Omit<ServingThrough<HttpSettings>, 'renew'>
  * `unavailable` if an address cannot be used; and as `openStore`
  */
 export async function serve(options: HttpServeOptions): Promise<HttpServing> {
-  const { tls, workers = 1, socket } = options;
+  const { tls, workers = 1, socket, location, workerCommand, dialect, auditFile } = options;
   const door = doorSettings(options);
   const log = new Log(options.log);
   if (socket !== undefined) await makeWay(socket);
   const { addresses, sealed, reload, renew, close } = await serveStore({
-    settings: serviceSettings(options),
+    settings: { location, workerCommand, dialect, auditFile },
     credentials: options.credentials,
     kind: await httpDoor(),
     door,
@@ -79,18 +84,6 @@ export async function serve(options: HttpServeOptions): Promise<HttpServing> {
     },
   };
 }
-
-const serviceSettings = ({
-  location,
-  workerCommand,
-  dialect,
-  auditFile,
-}: HttpServeOptions): ServiceSettings => ({
-  location,
-  workerCommand,
-  dialect,
-  auditFile,
-});
 
 function doorSettings(options: HttpServeOptions): HttpSettings {
   const limit = options.maxRequestBytes ?? DEFAULT_MAX_REQUEST_BYTES;
@@ -120,3 +113,87 @@ function refuseExposed(listen: readonly ListenAddress[]): void {
     }
   }
 }
+
+/** PEM files of a server's certificate. */
+interface TlsFiles {
+  /** Server certificate first, then its intermediates. */
+  readonly certificateFile: string;
+  readonly keyFile: string;
+  /** Authorities of required client certificates. */
+  readonly clientAuthoritiesFile?: string | undefined;
+  /** Whether client certificates are not requested. */
+  readonly asksNoClient?: boolean | undefined;
+}
+
+/**
+ * Reads a certificate and its key, and checks that they work: OpenSSL accepts an empty certificate silently, and then
+ * refuses every connection.
+ * @throws `unavailable` for an unreadable file, or a key that other users can read or write; `invalid` for a malformed
+ * certificate or key, or if they do not match
+ */
+function readTlsFiles({ certificateFile, keyFile, ...clients }: TlsFiles): TlsCertificate {
+  const certificate = readPem(certificateFile, 'tls');
+  const key = readPem(keyFile, 'tls-key', readPrivateFile);
+  const first = firstCertificate(certificate, certificateFile);
+  if (!first.checkPrivateKey(privateKey(key, keyFile))) {
+    throw refused(
+      'tls-key',
+      placed`${{ file: keyFile }} is not the key of the certificate in ${{ file: certificateFile }}`,
+    );
+  }
+  try {
+    createSecureContext({ cert: certificate, key });
+  } catch (cause) {
+    throw refused('tls', placed`cannot use ${{ file: certificateFile }}: ${reasonOf(cause)}`);
+  }
+  return { certificate, key, clients: readClients(clients), ends: first.validToDate.getTime() / 1000 };
+}
+
+function readClients({
+  clientAuthoritiesFile: file,
+  asksNoClient,
+}: Pick<TlsFiles, 'clientAuthoritiesFile' | 'asksNoClient'>): ClientCertificatePolicy {
+  if (file === undefined) return asksNoClient ? 'not asked' : 'asked';
+  const authorities = readPem(file, 'tls-client-ca');
+  const { blocks } = pemBlocks(authorities);
+  if (blocks.length === 0)
+    throw refused('tls-client-ca', placed`no certificate in ${{ file }}`, 'use a PEM file');
+  for (const { bytes } of blocks) firstCertificate(bytes, file, 'tls-client-ca');
+  return { authorities };
+}
+
+function firstCertificate(pem: string | Buffer, file: string, field: Field = 'tls'): X509Certificate {
+  try {
+    return new X509Certificate(pem);
+  } catch {
+    throw refused(field, placed`no certificate in ${{ file }}`, 'use a PEM file');
+  }
+}
+
+function privateKey(pem: string, file: string): KeyObject {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    throw refused(
+      'tls-key',
+      placed`no readable private key in ${{ file }}`,
+      'use a PEM file without a passphrase',
+    );
+  }
+}
+
+function readPem(path: string, field: string, read = readPublicFile): string {
+  try {
+    return read(path, field);
+  } catch (error) {
+    if (error instanceof CofferError) throw error;
+    throw unavailable(placed`cannot read ${{ file: path }}: ${diskReason(error)}`, { field, cause: error });
+  }
+}
+
+type Field = 'tls' | 'tls-key' | 'tls-client-ca';
+
+const refused = (field: Field, message: Text, hint?: string) => invalid(message, { field, hint });
+const readPublicFile = (path: string, _field: string): string => readFileSync(path, 'utf8');
+
+const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { consentBy } from '../../../src/doors/agent/consent.ts';
+import { consentBy } from '../../../src/doors/agent/questions.ts';
 import { ssh } from '../../../src/doors/agent/ssh/ssh.ts';
 
 const SECOND = 1000;

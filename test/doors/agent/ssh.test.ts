@@ -1,9 +1,8 @@
 import { createPublicKey, sign } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SessionBindings } from '../../../src/doors/agent/ssh/bindings.ts';
+import { SessionBindings, signedDataOf } from '../../../src/doors/agent/ssh/bindings.ts';
 import { failure, identitiesAnswer, parseAgentRequest } from '../../../src/doors/agent/ssh/messages.ts';
-import { signedDataOf } from '../../../src/doors/agent/ssh/signed-data.ts';
 import { openSshDoor } from '../../../src/doors/agent/ssh/ssh-door.ts';
 import { ByteQueue } from '../../../src/ground/byte-queue.ts';
 import { MOST_MESSAGE_BYTES, takeMessage } from '../../../src/signatures/ssh-agent-messages.ts';

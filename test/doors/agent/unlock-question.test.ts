@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { UnlockQuestion } from '../../../src/doors/agent/unlock-question.ts';
+import { UnlockQuestion } from '../../../src/doors/agent/questions.ts';
 import { denied } from '../../../src/ground/errors.ts';
 import type { AgentUnlocking } from '../../../src/service/agent/calls.ts';
 

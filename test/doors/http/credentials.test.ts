@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { dialectOf, tokenOf } from '../../../src/doors/http/credentials.ts';
-import type { Exchange } from '../../../src/doors/http/exchange.ts';
+import { dialectOf, type Exchange, tokenOf } from '../../../src/doors/http/exchange.ts';
 
 const exchange = (headers: Exchange['headers']) => ({ headers }) as unknown as Exchange;
 

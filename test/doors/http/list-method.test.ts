@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hangUp } from '../../../src/doors/http/client-errors.ts';
 import { enableList } from '../../../src/doors/http/list-method.ts';
+import { hangUp } from '../../../src/doors/http/send-answer.ts';
 import { type Chat, type ChatOptions, chat, type Step } from '../../servers/raw-http.ts';
 import { cleanUpAfterAll, selfSigned, temporaryDirectory } from '../../servers/serving.ts';
 

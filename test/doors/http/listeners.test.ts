@@ -5,7 +5,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, Server } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Listeners } from '../../../src/doors/http/listeners.ts';
+import { Listeners } from '../../../src/doors/http/http-server.ts';
 import { refused } from '../../refusal.ts';
 import { freePort } from '../../servers/ports.ts';
 import { selfSigned, send, spawnServer, startServer, temporaryDirectory } from '../../servers/serving.ts';

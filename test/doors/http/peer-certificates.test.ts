@@ -1,6 +1,6 @@
 import type { TLSSocket } from 'node:tls';
 import { describe, expect, it } from 'vitest';
-import { PeerCertificates } from '../../../src/doors/http/peer-certificates.ts';
+import { PeerCertificates } from '../../../src/doors/http/http-server.ts';
 
 interface Shown {
   readonly raw: Buffer;

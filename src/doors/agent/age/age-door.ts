@@ -6,8 +6,8 @@ import { Conversation } from '../../../transit/envelope/age/conversation.ts';
 import { FILE_KEY_BYTES, type Stanza } from '../../../transit/envelope/age/header.ts';
 import { ageRecipient, type Recipient } from '../../../transit/envelope/age/recipients.ts';
 import type { OpenDoor } from '../agent-door.ts';
+import { hungUpSignal } from '../connections.ts';
 import type { Desk } from '../desk.ts';
-import { hungUpSignal } from '../gone.ts';
 import { type KeyName, parsePluginIdentity, parsePluginRecipient } from './names.ts';
 
 /** State machines of age plugins, by the names with which age starts them. */

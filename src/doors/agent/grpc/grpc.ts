@@ -7,7 +7,7 @@ import {
 } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import { asCofferError, CofferError, type ErrorKind, invalid } from '../../../ground/errors.ts';
-import { goneSignal } from '../gone.ts';
+import { goneSignal } from '../connections.ts';
 
 /*
  * Unary calls of gRPC over HTTP/2 (grpc/doc/PROTOCOL-HTTP2.md).

@@ -4,8 +4,7 @@ import { asCofferError, denied, unavailable } from '../../../ground/errors.ts';
 import { isObject } from '../../../ground/objects.ts';
 import { resultOf } from '../../../operations/declaration/operation.ts';
 import type { OpenDoor } from '../agent-door.ts';
-import { memberOf, plaintextIn } from '../answers.ts';
-import type { Desk } from '../desk.ts';
+import { type Desk, memberOf, plaintextIn } from '../desk.ts';
 import { grpcServer, type Methods } from '../grpc/grpc.ts';
 import { bytesIn, field, parseFields } from '../grpc/protobuf.ts';
 

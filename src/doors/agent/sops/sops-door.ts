@@ -2,8 +2,7 @@ import type { Offer } from '../../../access/doors.ts';
 import { denied, invalid, unsupported } from '../../../ground/errors.ts';
 import { trimSlashes } from '../../../ground/trim.ts';
 import type { OpenDoor } from '../agent-door.ts';
-import { memberOf, plaintextIn } from '../answers.ts';
-import type { Desk } from '../desk.ts';
+import { type Desk, memberOf, plaintextIn } from '../desk.ts';
 import { grpcServer, type Methods } from '../grpc/grpc.ts';
 import { bytesIn, field, type ProtobufFields, parseFields, textIn } from '../grpc/protobuf.ts';
 

@@ -4,8 +4,7 @@ import { asCofferError } from '../../../ground/errors.ts';
 import { isObject } from '../../../ground/objects.ts';
 import { resultOf } from '../../../operations/declaration/operation.ts';
 import { sshBlob } from '../../../signatures/ssh-key.ts';
-import type { Desk } from '../desk.ts';
-import { keyNameOf } from '../key-name.ts';
+import { type Desk, keyNameOf } from '../desk.ts';
 import { PublicKeys } from '../public-keys.ts';
 import { identitiesAnswer, type SshIdentity } from './messages.ts';
 

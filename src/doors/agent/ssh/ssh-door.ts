@@ -1,6 +1,9 @@
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import type { Duplex } from 'node:stream';
+import { promisify } from 'node:util';
 import { FORWARDED_USE, type Offer } from '../../../access/doors.ts';
 import { asCofferError, denied, unavailable, unsupported } from '../../../ground/errors.ts';
+import { pause } from '../../../ground/pause.ts';
 import { takeMessage } from '../../../signatures/ssh-agent-messages.ts';
 import {
   printWireSignature,
@@ -9,12 +12,9 @@ import {
   wireSignatureOf,
 } from '../../../signatures/ssh-signature.ts';
 import type { OpenDoor } from '../agent-door.ts';
-import { answerInTurn } from '../answer-in-turn.ts';
-import { signatureIn } from '../answers.ts';
-import type { Desk } from '../desk.ts';
-import { hungUpSignal } from '../gone.ts';
-import { SessionBindings } from './bindings.ts';
-import { DoorLock } from './door-lock.ts';
+import { answerInTurn, hungUpSignal } from '../connections.ts';
+import { type Desk, signatureIn } from '../desk.ts';
+import { SessionBindings, type SshSignedData, signedDataOf } from './bindings.ts';
 import { type OfferedVersion, OfferedVersions } from './identities.ts';
 import {
   type AgentRequest,
@@ -26,7 +26,6 @@ import {
   signAnswer,
   success,
 } from './messages.ts';
-import { type SshSignedData, signedDataOf } from './signed-data.ts';
 
 type SignRequest = Extract<AgentRequest, { kind: 'sign' }>;
 type LockRequest = Extract<AgentRequest, { kind: 'lock' | 'unlock' }>;
@@ -163,4 +162,58 @@ function purposeOf(asked: SshSignedData): string {
   if (asked.kind === 'login') return `log in as ${JSON.stringify(asked.user)}`;
   if (asked.kind === 'message') return `sign for ${JSON.stringify(asked.namespace)}`;
   return 'sign something that is neither a log-in nor a file';
+}
+
+const derive = promisify<Buffer, Buffer, number, Buffer>(scrypt);
+const KEY_BYTES = 32;
+const SALT_BYTES = 16;
+/** Additional delay of the response for each wrong passphrase, in milliseconds. */
+const STEP_MS = 100;
+const MOST_MS = 10_000;
+
+/** Locks the SSH agent with a passphrase: `ssh-add -x` and `-X`. It is unrelated to the store's passphrases. */
+class DoorLock {
+  #closed: { readonly salt: Buffer; readonly key: Buffer } | undefined;
+  #wrong = 0;
+  /** Last attempt; passphrases are tried one at a time. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  get isClosed(): boolean {
+    return this.#closed !== undefined;
+  }
+
+  /**
+   * Locks.
+   * @returns false if it is already locked
+   */
+  close(passphrase: Buffer): Promise<boolean> {
+    return this.#inTurn(async () => {
+      if (this.#closed !== undefined) return false;
+      const salt = randomBytes(SALT_BYTES);
+      this.#closed = { salt, key: await derive(passphrase, salt, KEY_BYTES) };
+      return true;
+    });
+  }
+
+  /**
+   * Unlocks.
+   * @returns false for a wrong passphrase, and if it is not locked
+   */
+  open(passphrase: Buffer): Promise<boolean> {
+    return this.#inTurn(async () => {
+      const closed = this.#closed;
+      if (closed === undefined) return false;
+      const isRight = timingSafeEqual(await derive(passphrase, closed.salt, KEY_BYTES), closed.key);
+      this.#wrong = isRight ? 0 : this.#wrong + 1;
+      if (isRight) this.#closed = undefined;
+      else await pause(Math.min(this.#wrong * STEP_MS, MOST_MS));
+      return isRight;
+    });
+  }
+
+  #inTurn(work: () => Promise<boolean>): Promise<boolean> {
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
 }

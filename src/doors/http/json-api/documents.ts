@@ -5,6 +5,9 @@ import { errorSource } from '../../../operations/json-api/request.ts';
 import type { Answer, Exchange } from '../exchange.ts';
 import { DOCUMENT_TITLES, documentStatus } from '../status-codes.ts';
 
+/** Path prefix of the tags API. */
+export const JSON_API_PREFIX = '/api/v2/';
+
 /** Documents, errors and media types of the JSON:API at `/api/v2`. */
 
 export const MEDIA_TYPE = 'application/vnd.api+json';

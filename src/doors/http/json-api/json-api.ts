@@ -12,21 +12,27 @@ import { perform } from '../../../operations/pipeline/perform.ts';
 import type { ServedRoute } from '../../../operations/routes.ts';
 import type { NoteFailure } from '../../../service/outside-view.ts';
 import type { ServedCore } from '../../../service/served-core.ts';
-import { errorDetails, tokenOf } from '../credentials.ts';
-import { type Answer, type Exchange, withHeaders } from '../exchange.ts';
-import { type PendingRequest, settled } from '../pending-request.ts';
+import {
+  type Answer,
+  type Exchange,
+  errorDetails,
+  type PendingRequest,
+  settled,
+  tokenOf,
+  withHeaders,
+} from '../exchange.ts';
 import { parseObject, parseQuery } from '../request-body.ts';
 import {
   baseUrlOf,
   coreErrorDocument,
   documentAnswer,
   errorDocument,
+  JSON_API_PREFIX,
   NO_DOCUMENT,
   NOT_FOUND,
   refusedMediaType,
   UNAUTHORIZED,
 } from './documents.ts';
-import { JSON_API_PREFIX } from './prefix.ts';
 
 interface JsonApiOptions {
   readonly routes: readonly ServedRoute[];

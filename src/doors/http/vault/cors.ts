@@ -1,7 +1,6 @@
 import { allowedHeaders, allowsOrigin, type CorsSettings, readCors } from '../../../access/cors.ts';
 import type { Store } from '../../../store/store.ts';
-import type { Answer, Exchange } from '../exchange.ts';
-import type { PendingRequest } from '../pending-request.ts';
+import type { Answer, Exchange, PendingRequest } from '../exchange.ts';
 import { errorBody } from './envelope.ts';
 
 /** Values of CORS headers, the same as in Vault. */

@@ -1,14 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type { TokenIdentity } from '../../../access/access.ts';
-import { denied } from '../../../ground/errors.ts';
+import { denied, notFound } from '../../../ground/errors.ts';
 import { withValue } from '../../../ground/maybe-promise.ts';
 import { ownWords } from '../../../ground/own-words.ts';
 import type { Mount } from '../../../mounts/mount.ts';
 import { isSystemPath, LOGIN_PREFIX } from '../../../mounts/paths.ts';
-import { type Core, NOBODY, type Operation, resultOf } from '../../../operations/declaration/operation.ts';
-import { type Method, routesOf } from '../../../operations/declaration/route.ts';
+import {
+  type Core,
+  NOBODY,
+  type Operation,
+  operation,
+  resultOf,
+} from '../../../operations/declaration/operation.ts';
+import { text } from '../../../operations/declaration/params.ts';
+import { type Method, pathParams, printPath, routesOf } from '../../../operations/declaration/route.ts';
 import type { AnswerPrinter, AskedRequest, Result } from '../../../operations/pipeline/asked-request.ts';
-import { type Endpoint, VaultEndpoints } from '../../../operations/pipeline/endpoints.ts';
+import { type Endpoint, type PathOffer, VaultEndpoints } from '../../../operations/pipeline/endpoints.ts';
 import { isWelcome } from '../../../operations/pipeline/judge.ts';
 import { perform } from '../../../operations/pipeline/perform.ts';
 import { mountEnd, type StoreLook } from '../../../operations/pipeline/store-look.ts';
@@ -16,13 +23,20 @@ import { type Match, RouteTable, type ServedRoute } from '../../../operations/ro
 import { runToPrint } from '../../../operations/runner.ts';
 import type { NoteFailure } from '../../../service/outside-view.ts';
 import type { ServedCore } from '../../../service/served-core.ts';
-import { dialectOf, errorDetails, tokenOf, wantsDetails } from '../credentials.ts';
-import { type Answer, type Exchange, withHeaders } from '../exchange.ts';
-import { type PendingRequest, settled } from '../pending-request.ts';
+import {
+  type Answer,
+  dialectOf,
+  type Exchange,
+  errorDetails,
+  type PendingRequest,
+  settled,
+  tokenOf,
+  wantsDetails,
+  withHeaders,
+} from '../exchange.ts';
 import { dataStatus } from '../status-codes.ts';
 import { ofWebPage } from './cors.ts';
 import { errorBody, keptOf, type Labels, parameterNotes, printOutcome, wrapped } from './envelope.ts';
-import { pathHelp } from './path-help.ts';
 import { isAnswer, readParameters, readVaultRequest, refusedHeader, type VaultRequest } from './request.ts';
 
 export const VAULT_PREFIX = '/v1/';
@@ -277,3 +291,41 @@ function missing(match: Extract<Match, string>, path: string, mount: Mount | und
 
 const mountTypeOf = (path: string, mount: Mount | undefined): Labels['mountType'] =>
   mount?.type ?? (path.startsWith(LOGIN_PREFIX) ? 'token' : 'system');
+
+/**
+ * Operation that answers `?help=1` on a path: lists the path's operations, from the declarations. It never runs any of
+ * them.
+ */
+const pathHelp = (offerAt: (path: string) => PathOffer): Operation =>
+  operation({
+    route: 'GET /sys/help/:path+',
+    capability: 'read',
+    anyToken: true,
+    bare: true,
+    params: { path: text({ help: 'API path.', required: true }) },
+    async run(_, { path }) {
+      const { routes, isMount } = offerAt(path);
+      if (routes.length === 0) throw notFound(ownWords('no help for this path'), { field: 'path' });
+      const help = isMount ? routes.map(headOf).join('') : routes.map(helpOn).join('\n');
+      return { data: { help, see_also: [], openapi: null } };
+    },
+  });
+
+function headOf({ summary, route }: ServedRoute): string {
+  const path = printPath(
+    route,
+    (name) => `{${name}}`,
+    (segment) => segment,
+  );
+  return `${route.method} ${path}\n    ${summary}.\n`;
+}
+
+function helpOn(served: ServedRoute): string {
+  const { operation, route } = served;
+  const inPath = new Set(pathParams(route));
+  const lines = Object.entries(operation.params).map(([name, { help, schema }]) => {
+    const kind = inPath.has(name) ? 'path' : (schema.type ?? 'any');
+    return `    ${name} (${kind})\n        ${help}\n`;
+  });
+  return `${headOf(served)}${lines.length === 0 ? '' : `\n${lines.join('')}`}`;
+}
