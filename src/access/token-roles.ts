@@ -3,58 +3,42 @@ import { glob } from '../ground/glob.ts';
 import { ownWords } from '../ground/own-words.ts';
 import { type DocumentRef, deleteIfThere, type ListOptions, type Store, type View } from '../store/store.ts';
 import { boundNetworks } from './login/networks.ts';
+import { NO_TEXTS } from './login/token-settings.ts';
 import { DEFAULT, policyName } from './policies.ts';
 import { isKindRule, type KindRule } from './token.ts';
 
 /**
- * Token role, in API terms: settings and policies of the tokens created with it, independent of the creator's policies.
- * Times in seconds, 0 for "not set".
+ * New token role, in API terms: settings and policies of the tokens created with it, independent of the creator's
+ * policies. Times in seconds, 0 for "not set".
  */
-export interface TokenRole {
-  readonly allowed_policies: readonly string[];
-  readonly allowed_policies_glob: readonly string[];
-  readonly disallowed_policies: readonly string[];
-  readonly disallowed_policies_glob: readonly string[];
+const NEW_SETTINGS = {
+  allowed_policies: NO_TEXTS,
+  allowed_policies_glob: NO_TEXTS,
+  disallowed_policies: NO_TEXTS,
+  disallowed_policies_glob: NO_TEXTS,
   /** Stored for compatibility; has no effect, because there are no entities. */
-  readonly allowed_entity_aliases: readonly string[];
-  readonly orphan: boolean;
-  readonly renewable: boolean;
-  /** Suffix of the tokens' path, for finding them. */
-  readonly path_suffix: string;
-  readonly token_period: number;
-  readonly token_explicit_max_ttl: number;
-  readonly token_bound_cidrs: readonly string[];
-  readonly token_no_default_policy: boolean;
-  /** 0: unlimited. */
-  readonly token_num_uses: number;
-  readonly token_type: KindRule;
-  /** Stored for compatibility; has no effect, because there are no entities. Absent if empty. */
-  readonly alias_metadata?: Readonly<Record<string, string>> | undefined;
-  /** Older names of three settings, returned to clients that use them. */
-  readonly period: number;
-  readonly explicit_max_ttl: number;
-  readonly bound_cidrs: readonly string[];
-}
-
-const NEW_ROLE: TokenRole = {
-  allowed_policies: [],
-  allowed_policies_glob: [],
-  disallowed_policies: [],
-  disallowed_policies_glob: [],
-  allowed_entity_aliases: [],
+  allowed_entity_aliases: NO_TEXTS,
   orphan: false,
   renewable: true,
+  /** Suffix of the tokens' path, for finding them. */
   path_suffix: '',
   token_period: 0,
   token_explicit_max_ttl: 0,
-  token_bound_cidrs: [],
+  token_bound_cidrs: NO_TEXTS,
   token_no_default_policy: false,
+  /** 0: unlimited. */
   token_num_uses: 0,
-  token_type: 'default-service',
-  period: 0,
-  explicit_max_ttl: 0,
-  bound_cidrs: [],
 };
+/** Older names of three settings, returned to clients that use them. */
+const OLDER_NAMES = { period: 0, explicit_max_ttl: 0, bound_cidrs: NO_TEXTS };
+
+export interface TokenRole extends Readonly<typeof NEW_SETTINGS & typeof OLDER_NAMES> {
+  readonly token_type: KindRule;
+  /** Stored for compatibility; has no effect, because there are no entities. Absent if empty. */
+  readonly alias_metadata?: Readonly<Record<string, string>> | undefined;
+}
+
+const NEW_ROLE: TokenRole = { ...NEW_SETTINGS, token_type: 'default-service', ...OLDER_NAMES };
 
 /** Change of a role, with the token type as given. */
 type TokenRoleChange = Omit<Partial<TokenRole>, 'token_type'> & { readonly token_type?: string };

@@ -3,19 +3,25 @@ import { ownWords } from '../../ground/own-words.ts';
 import type { TokenKind } from '../token.ts';
 import { boundNetworks } from './networks.ts';
 
+/** Lists that are not set. */
+export const NO_TEXTS: readonly string[] = [];
+
 /** Token settings of a role or user, in API terms. Times in seconds, 0 for "not set". */
-interface NewSettings {
+const UNSET = {
   /** Policies as given; a login resolves templates in them. */
-  readonly token_policies: readonly string[];
-  readonly token_no_default_policy: boolean;
-  readonly token_ttl: number;
-  readonly token_max_ttl: number;
-  readonly token_explicit_max_ttl: number;
+  token_policies: NO_TEXTS,
+  token_no_default_policy: false,
+  token_ttl: 0,
+  token_max_ttl: 0,
+  token_explicit_max_ttl: 0,
   /** Present: renewals extend the lifetime by this period. */
-  readonly token_period: number;
+  token_period: 0,
   /** 0: unlimited. */
-  readonly token_num_uses: number;
-  readonly token_bound_cidrs: readonly string[];
+  token_num_uses: 0,
+  token_bound_cidrs: NO_TEXTS,
+};
+
+interface NewSettings extends Readonly<typeof UNSET> {
   readonly token_type: 'default' | TokenKind;
   /** Bind each token to the client address of its login. */
   readonly token_strictly_bind_ip: boolean;
@@ -43,14 +49,7 @@ type OlderSettings = { readonly [N in OlderName]?: NewSettings[(typeof OLDER_NAM
 export interface TokenSettings extends NewSettings, OlderSettings {}
 
 export const NO_SETTINGS: TokenSettings = {
-  token_policies: [],
-  token_no_default_policy: false,
-  token_ttl: 0,
-  token_max_ttl: 0,
-  token_explicit_max_ttl: 0,
-  token_period: 0,
-  token_num_uses: 0,
-  token_bound_cidrs: [],
+  ...UNSET,
   token_type: 'default',
   token_strictly_bind_ip: false,
 };

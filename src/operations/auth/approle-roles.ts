@@ -1,14 +1,14 @@
 /** Roles of a mount of `approle`. */
 
-import type { TokenSettings } from '../../access/login/token-settings.ts';
-import { NO_SETTINGS } from '../../access/login/token-settings.ts';
+import { NO_SETTINGS, type TokenSettings } from '../../access/login/token-settings.ts';
 import {
   type AppRole,
   type AppRolePorts,
   type AppRoleSettings,
+  NEW_ROLE,
   rolesOf,
 } from '../../access/methods/approle/documents.ts';
-import { NEW_ROLE, removeRole, writeRole } from '../../access/methods/approle/roles.ts';
+import { removeRole, writeRole } from '../../access/methods/approle/roles.ts';
 import { type CofferError, invalid, notFound } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { deletingNamed, eachNamed, FOR_GOOD } from '../declaration/deleting.ts';

@@ -7,6 +7,7 @@ import type { Mount } from '../../../mounts/mount.ts';
 import type { DocumentRef, Store, Transaction, View } from '../../../store/store.ts';
 import type { LoginRole } from '../../login/login-token.ts';
 import { RoleTable, refBelow } from '../../login/role-table.ts';
+import { NO_TEXTS } from '../../login/token-settings.ts';
 import { ACCESSORS, ROLE_IDS, ROLES, SECRETS } from './mount-type.ts';
 
 /** Context for the roles and secret IDs of a mount. */
@@ -18,17 +19,19 @@ export interface AppRolePorts {
 }
 
 /** Settings of a role, except those of its tokens, in API terms. Times in seconds, 0 for none. */
-export interface AppRoleSettings {
+export const NEW_ROLE = {
   /** Whether a secret ID is required; if false, the role ID alone is sufficient. */
-  readonly bind_secret_id: boolean;
+  bind_secret_id: true,
   /** Networks that logins are allowed from, each with a mask. */
-  readonly secret_id_bound_cidrs: readonly string[];
+  secret_id_bound_cidrs: NO_TEXTS,
   /** Maximum number of logins per secret ID; 0 for unlimited. */
-  readonly secret_id_num_uses: number;
-  readonly secret_id_ttl: number;
+  secret_id_num_uses: 0,
+  secret_id_ttl: 0,
   /** Stored for compatibility; can only be set on creation. */
-  readonly local_secret_ids: boolean;
-}
+  local_secret_ids: false,
+};
+
+export type AppRoleSettings = Readonly<typeof NEW_ROLE>;
 
 export interface AppRole extends LoginRole {
   /** Base64 key that hashes the role's secret IDs: if the role is recreated, older secret IDs are invalid. */

@@ -10,18 +10,11 @@ import {
   type AppRolePorts,
   type AppRoleSettings,
   findRole,
+  NEW_ROLE,
   roleIdRef,
   roleRef,
   rolesOf,
 } from './documents.ts';
-
-export const NEW_ROLE: AppRoleSettings = {
-  bind_secret_id: true,
-  secret_id_bound_cidrs: [],
-  secret_id_num_uses: 0,
-  secret_id_ttl: 0,
-  local_secret_ids: false,
-};
 
 /** Change of a role; absent members stay unchanged. */
 interface AppRoleChange {

@@ -6,6 +6,7 @@ import { collectionOf } from '../../../mounts/mounts.ts';
 import type { DocumentRef, Store, View } from '../../../store/store.ts';
 import type { LoginRole } from '../../login/login-token.ts';
 import { RoleTable, refBelow } from '../../login/role-table.ts';
+import { NO_TEXTS } from '../../login/token-settings.ts';
 import { LISTS, ROLES, SETTINGS } from './mount-type.ts';
 
 /** Context for the roles and lists of a mount. */
@@ -15,22 +16,27 @@ export interface CertPorts {
   readonly mount: Mount;
 }
 
-/** Requirements of a role, in API terms. An empty list requires nothing; of a non-empty one, one entry must match. */
-export interface CertRoleSettings {
+/**
+ * Requirements of a new role, in API terms. An empty list requires nothing; of a non-empty one, one entry must match.
+ */
+export const NEW_ROLE = {
   /** PEM: certificate authorities, or one leaf. */
-  readonly certificate: string;
-  readonly display_name: string;
+  certificate: '',
+  display_name: '',
   /** Patterns for the common name, and for DNS and email alternative names. */
-  readonly allowed_names: readonly string[];
-  readonly allowed_common_names: readonly string[];
-  readonly allowed_dns_sans: readonly string[];
-  readonly allowed_email_sans: readonly string[];
-  readonly allowed_uri_sans: readonly string[];
-  readonly allowed_organizational_units: readonly string[];
+  allowed_names: NO_TEXTS,
+  allowed_common_names: NO_TEXTS,
+  allowed_dns_sans: NO_TEXTS,
+  allowed_email_sans: NO_TEXTS,
+  allowed_uri_sans: NO_TEXTS,
+  allowed_organizational_units: NO_TEXTS,
   /** `OID:PATTERN`; all must match. */
-  readonly required_extensions: readonly string[];
+  required_extensions: NO_TEXTS,
   /** Object identifiers of extensions that are copied into the token's metadata. */
-  readonly allowed_metadata_extensions: readonly string[];
+  allowed_metadata_extensions: NO_TEXTS,
+};
+
+export interface CertRoleSettings extends Readonly<typeof NEW_ROLE> {
   /** Stored for compatibility; has no effect, because OCSP is not supported. The age is in seconds. */
   readonly ocsp_max_retries?: number;
   readonly ocsp_this_update_max_age?: number;

@@ -6,20 +6,7 @@ import { changedSettings, NO_SETTINGS, type TokenSettings } from '../../login/to
 import { MAX_TTL_SECONDS } from '../../token.ts';
 import { type Certificate, readCertificate } from '../../x509/certificate.ts';
 import { isForClients } from '../../x509/chain.ts';
-import { type CertPorts, type CertRole, type CertRoleSettings, rolesOf } from './documents.ts';
-
-const NEW_ROLE: CertRoleSettings = {
-  certificate: '',
-  display_name: '',
-  allowed_names: [],
-  allowed_common_names: [],
-  allowed_dns_sans: [],
-  allowed_email_sans: [],
-  allowed_uri_sans: [],
-  allowed_organizational_units: [],
-  required_extensions: [],
-  allowed_metadata_extensions: [],
-};
+import { type CertPorts, type CertRole, type CertRoleSettings, NEW_ROLE, rolesOf } from './documents.ts';
 
 /** Maximum length of a role's certificates, in characters: some hundred authorities. */
 const MOST_CHARACTERS = 256 * 1024;
