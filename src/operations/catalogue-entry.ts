@@ -24,9 +24,10 @@ export const entry = entryThat(true);
 /** Entry of an operation that only the HTTP API and the library have. */
 export const served = entryThat(false);
 
-/** Loads one operation from a module that declares several. */
-export const one =
-  <M, Name extends keyof M>(load: () => Promise<M>, name: Name) =>
+/** Loads one operation by its name from a module that declares several. */
+export const from =
+  <M>(load: () => Promise<M>) =>
+  <Name extends keyof M>(name: Name) =>
   async (): Promise<{ readonly declaration: M[Name] }> => ({ declaration: (await load())[name] });
 
 export const isEntry = (
