@@ -2,9 +2,10 @@
 
 import { revoking } from '../../access/tokens.ts';
 import { invalid } from '../../ground/errors.ts';
+import { tokenRoleName } from '../auth/named-objects.ts';
 import { type TokenAuth, tokenAuth } from '../auth/token-answers.ts';
 import { explainedPolicies } from '../auth/token-settings.ts';
-import { type Call, type Outcome, operation } from '../declaration/operation.ts';
+import { type Call, type CliShape, type Outcome, operation } from '../declaration/operation.ts';
 import {
   choice,
   duration,
@@ -16,7 +17,6 @@ import {
   type ValuesOf,
 } from '../declaration/params.ts';
 import type { Undoing } from '../declaration/undoing.ts';
-import { roleName } from './token-role-name.ts';
 
 /** Settings of a new token, shared by the paths that issue tokens. */
 const tokenParams = {
@@ -146,16 +146,20 @@ function createdText(auth: TokenAuth | undefined): string {
   return `Created a token with the ${noun}${isRoot ? ', which permits everything' : ''}.${lifetime}`;
 }
 
+const issuing = {
+  result: { member: 'client_token', as: 'text' },
+  copies: true,
+  isOfVault: true,
+  explained: explainedPolicies,
+  undo: undoOf,
+  done: (_values, data) => createdText(data),
+} as const satisfies CliShape<TokenAuth>;
+
 export const create = operation({
   route: 'POST /auth/token/create',
   params: tokenParams,
   cli: {
-    result: { member: 'client_token', as: 'text' },
-    copies: true,
-    isOfVault: true,
-    explained: explainedPolicies,
-    undo: undoOf,
-    done: (_values, data) => createdText(data as TokenAuth | undefined),
+    ...issuing,
     examples: [
       ['coffer token create', 'Create a root token, which may do everything and never expires'],
       [
@@ -182,14 +186,9 @@ export const createOrphan = operation({
 /** Creates a token by a token role, whose policies are independent of the caller's. */
 export const createByRole = operation({
   route: 'POST /auth/token/create/:role',
-  params: { ...tokenParams, role: roleName },
+  params: { ...tokenParams, role: tokenRoleName },
   cli: {
-    result: { member: 'client_token', as: 'text' },
-    copies: true,
-    isOfVault: true,
-    explained: explainedPolicies,
-    undo: undoOf,
-    done: (_values, data) => createdText(data as TokenAuth | undefined),
+    ...issuing,
     examples: [['coffer token create-by-role release --ttl 5m', 'Create a token from the role "release"']],
   },
   run: (call, values) => issueToken(call, values, `auth/token/create/${values.role}`, values.role),

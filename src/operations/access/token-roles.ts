@@ -2,13 +2,12 @@
 
 import type { TokenRole } from '../../access/token-roles.ts';
 import { notFound } from '../../ground/errors.ts';
-import { listAnswer, listCli } from '../auth/lists.ts';
-import { deletingNamed, eachNamed, FOR_GOOD } from '../declaration/deleting.ts';
+import { listAnswer, listCli, tidied, tokenRoleName } from '../auth/named-objects.ts';
+import { deletingByName, eachNamed } from '../declaration/deleting.ts';
 import { lacking } from '../declaration/lacking.ts';
 import { operation } from '../declaration/operation.ts';
 import { duration, flag, integer, type Params, text, textMap, texts } from '../declaration/params.ts';
 import type { Details } from '../declaration/table.ts';
-import { roleName } from './token-role-name.ts';
 
 const settings = {
   allowed_policies: texts({
@@ -112,7 +111,7 @@ const details: Details = {
 export const read = operation({
   route: 'GET /auth/token/roles/:name',
   withoutSecret: true,
-  params: { name: roleName },
+  params: { name: tokenRoleName },
   cli: { details },
   async run({ core }, { name }) {
     const role = await (await core.access()).roles.read(name);
@@ -139,7 +138,7 @@ export const read = operation({
 
 export const write = operation({
   route: 'POST /auth/token/roles/:name',
-  params: { name: roleName, ...settings, ...ofLogins },
+  params: { name: tokenRoleName, ...settings, ...ofLogins },
   cli: {
     done: (values) => `Saved token role ${String(values['name'])}.`,
     examples: [
@@ -159,24 +158,13 @@ export const write = operation({
 
 export const remove = operation({
   route: 'DELETE /auth/token/roles/:name',
-  params: { name: eachNamed(roleName) },
-  cli: {
-    confirm: async (values) => `Delete the token role ${String(values['name'])}? ${FOR_GOOD}`,
-    ...deletingNamed({
-      find: ({ name }, runner) => runner.run('token roles read', { name }),
-      what: ({ name }) => `token role ${String(name)}`,
-      done: 'Deleted',
-    }),
-  },
+  params: { name: eachNamed(tokenRoleName) },
+  cli: deletingByName('token role', { read: 'token roles read' }),
   async run({ core }, { name }) {
     await (await core.access()).roles.delete(name);
     return {};
   },
 });
-
-/** Text of Vault, which responds before the work is done; here it is already done. */
-export const TIDY_STARTED =
-  "Tidy operation successfully started. Any information from the operation will be printed to OpenBao's server logs.";
 
 /** Maintenance task that servers also run periodically. */
 export const tidy = operation({
@@ -185,9 +173,6 @@ export const tidy = operation({
   params: {},
   async run({ core }) {
     await (await core.access()).tokens.tidy();
-    return {
-      statusCode: 202,
-      warnings: [TIDY_STARTED],
-    };
+    return tidied;
   },
 });

@@ -11,11 +11,9 @@ import {
 import { removeRole, writeRole } from '../../access/methods/approle/roles.ts';
 import { type CofferError, invalid, notFound } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
-import { deletingNamed, eachNamed, FOR_GOOD } from '../declaration/deleting.ts';
-import { type MountCall, operation } from '../declaration/operation.ts';
+import { deletingByName, eachNamed } from '../declaration/deleting.ts';
 import { duration, flag, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
-import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
-import { roleName } from './names.ts';
+import { listAnswer, listCli, listParams, loginOperations, pageOf, roleName } from './named-objects.ts';
 import {
   givenSettings,
   olderTokenParams,
@@ -24,12 +22,7 @@ import {
   unknownPolicies,
 } from './token-settings.ts';
 
-export const roomOf = async ({ core, mount }: MountCall): Promise<AppRolePorts> => ({
-  store: core.store,
-  clock: core.clock,
-  random: core.random,
-  mount: await core.mounts.get(mount, 'approle'),
-});
+export const approleOperation = loginOperations('approle');
 
 export const role_name = roleName('role', 'deploy');
 
@@ -76,37 +69,31 @@ const printRole = ({ settings, token }: AppRole) => ({
   ...token,
 });
 
-async function existing(call: MountCall, name: string): Promise<AppRole> {
-  const role = await rolesOf(await roomOf(call)).read(name);
+async function existing(room: AppRolePorts, name: string): Promise<AppRole> {
+  const role = await rolesOf(room).read(name);
   if (role === undefined) throw noRole(name);
   return role;
 }
 
 const noRole = (name: string): CofferError => notFound(`no role ${name}`, { field: 'role_name' });
 
-const isThere = async (call: MountCall, name: string): Promise<boolean> =>
-  (await rolesOf(await roomOf(call)).read(name)) !== undefined;
-
-export const list = operation({
-  mount: 'approle',
+export const list = approleOperation({
   route: 'LIST role',
   withoutSecret: true,
   params: listParams,
   cli: listCli('roles', 'coffer auth approle write NAME'),
-  run: async (call: MountCall, values) => listAnswer(await rolesOf(await roomOf(call)).list(pageOf(values))),
+  run: async ({ room }, values) => listAnswer(await rolesOf(room).list(pageOf(values))),
 });
 
-export const read = operation({
-  mount: 'approle',
+export const read = approleOperation({
   route: 'GET role/:role_name',
   withoutSecret: true,
   params: { role_name },
   cli: { details: roleDetails },
-  run: async (call: MountCall, values) => ({ data: printRole(await existing(call, values.role_name)) }),
+  run: async ({ room }, values) => ({ data: printRole(await existing(room, values.role_name)) }),
 });
 
-export const write = operation({
-  mount: 'approle',
+export const write = approleOperation({
   route: 'POST role/:role_name',
   params: { role_name, ...roleParams },
   cli: {
@@ -123,14 +110,14 @@ export const write = operation({
       ],
     ],
   },
-  exists: (call: MountCall, values) => isThere(call, values.role_name),
-  async run(call: MountCall, { role_name: name, ...values }) {
+  exists: async ({ room }, values) => (await rolesOf(room).read(values.role_name)) !== undefined,
+  async run({ room }, { role_name: name, ...values }) {
     if (values.role_id === '') {
       throw invalid(ownWords('invalid role_id supplied, or failed to generate a role_id'), {
         field: 'role_id',
       });
     }
-    await writeRole(await roomOf(call), name, {
+    await writeRole(room, name, {
       settings: settingsIn(values),
       token: givenSettings(values),
       roleId: values.role_id,
@@ -139,43 +126,32 @@ export const write = operation({
   },
 });
 
-export const remove = operation({
-  mount: 'approle',
+export const remove = approleOperation({
   route: 'DELETE role/:role_name',
   params: { role_name: eachNamed(role_name) },
-  cli: {
-    confirm: async (values) =>
-      `Delete the role ${String(values['role_name'])} and its secret IDs? ${FOR_GOOD}`,
-    ...deletingNamed({
-      find: ({ role_name }, runner) => runner.run('auth approle read', { role_name }),
-      what: ({ role_name }) => `role ${String(role_name)}`,
-      done: 'Deleted',
-    }),
-  },
-  async run(call: MountCall, values) {
-    await removeRole(await roomOf(call), values.role_name);
+  cli: deletingByName('role', { read: 'auth approle read', param: 'role_name', more: ' and its secret IDs' }),
+  async run({ room }, values) {
+    await removeRole(room, values.role_name);
     return {};
   },
 });
 
-export const readRoleId = operation({
-  mount: 'approle',
+export const readRoleId = approleOperation({
   route: 'GET role/:role_name/role-id',
   params: { role_name },
   cli: { result: { member: 'role_id', as: 'text' } },
-  run: async (call: MountCall, values) => ({
-    data: { role_id: (await existing(call, values.role_name)).roleId },
+  run: async ({ room }, values) => ({
+    data: { role_id: (await existing(room, values.role_name)).roleId },
   }),
 });
 
-export const writeRoleId = operation({
-  mount: 'approle',
+export const writeRoleId = approleOperation({
   route: 'POST role/:role_name/role-id',
   params: { role_name, role_id: text({ help: 'Role ID that programs log in with.', default: '' }) },
-  async run(call: MountCall, { role_name: name, role_id: roleId }) {
+  async run({ room }, { role_name: name, role_id: roleId }) {
     if (roleId === '') throw invalid(ownWords('missing role_id'), { field: 'role_id' });
     const missing = () => noRole(name);
-    await writeRole(await roomOf(call), name, { settings: {}, token: {}, roleId }, { missing });
+    await writeRole(room, name, { settings: {}, token: {}, roleId }, { missing });
     return {};
   },
 });
@@ -206,14 +182,13 @@ function memberOf(word: string): keyof typeof DEFAULTS {
   throw invalid(`roles have no field ${word}`, { field: 'field' });
 }
 
-export const readField = operation({
-  mount: 'approle',
+export const readField = approleOperation({
   route: `GET role/:role_name/:field<${WORDS}>`,
   withoutSecret: true,
   params: { role_name, field },
-  async run(call: MountCall, values) {
+  async run({ room }, values) {
     const member = memberOf(values.field);
-    const role = printRole(await existing(call, values.role_name));
+    const role = printRole(await existing(room, values.role_name));
     // Settings that were set by an older name are returned under both.
     const older = values.field === 'policies' || values.field === 'period' ? values.field : undefined;
     const data = { [member]: role[member] };
@@ -221,32 +196,30 @@ export const readField = operation({
   },
 });
 
-export const writeField = operation({
-  mount: 'approle',
+export const writeField = approleOperation({
   route: `POST role/:role_name/:field<${WORDS}>`,
   params: { role_name, field, ...roleParams },
-  async run(call: MountCall, { role_name: name, field: word, ...values }) {
+  async run({ room }, { role_name: name, field: word, ...values }) {
     const member = memberOf(word);
     const given: Readonly<Record<string, unknown>> = { ...settingsIn(values), ...givenSettings(values) };
     if (given[member] === undefined) throw invalid(`missing ${member}`, { field: member });
-    await changeMember(call, name, member, given[member]);
+    await changeMember(room, name, member, given[member]);
     return {};
   },
 });
 
-export const resetField = operation({
-  mount: 'approle',
+export const resetField = approleOperation({
   route: `DELETE role/:role_name/:field<${WORDS}>`,
   params: { role_name, field },
-  async run(call: MountCall, values) {
+  async run({ room }, values) {
     const member = memberOf(values.field);
-    await changeMember(call, values.role_name, member, DEFAULTS[member]);
+    await changeMember(room, values.role_name, member, DEFAULTS[member]);
     return {};
   },
 });
 
 async function changeMember(
-  call: MountCall,
+  room: AppRolePorts,
   name: string,
   member: keyof typeof DEFAULTS,
   value: unknown,
@@ -254,7 +227,7 @@ async function changeMember(
   const change = { [member]: value };
   const isOfToken = Object.hasOwn(NO_SETTINGS, member);
   await writeRole(
-    await roomOf(call),
+    room,
     name,
     { settings: isOfToken ? {} : change, token: isOfToken ? change : {} },
     { missing: () => noRole(name) },

@@ -1,6 +1,6 @@
 /** Secret IDs of roles, and logins with them. */
 
-import type { SecretId } from '../../access/methods/approle/documents.ts';
+import type { AppRolePorts, SecretId } from '../../access/methods/approle/documents.ts';
 import { login as logIn, roleWithId } from '../../access/methods/approle/login.ts';
 import {
   destroySecret,
@@ -15,12 +15,12 @@ import { asCofferError, invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { FOR_GOOD } from '../declaration/deleting.ts';
-import { type MountCall, type Outcome, operation, unlessUnexpected } from '../declaration/operation.ts';
+import { type Outcome, unlessUnexpected } from '../declaration/operation.ts';
 import { duration, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
 import type { Details } from '../declaration/table.ts';
 import { parsePairs } from '../declaration/weak-values.ts';
-import { role_name, roomOf } from './approle-roles.ts';
-import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
+import { approleOperation, role_name } from './approle-roles.ts';
+import { listAnswer, listCli, listParams, pageOf, tidied } from './named-objects.ts';
 import { loginAnswer } from './token-answers.ts';
 
 const secretParams = {
@@ -52,8 +52,8 @@ const secret_id_accessor = text({
   cli: { positional: true, metavar: 'ACCESSOR', example: ACCESSOR },
 });
 
-async function make(call: MountCall, values: ValuesOf<typeof secretParams>, own?: string) {
-  const { secretId, secret } = await makeSecret(await roomOf(call), values.role_name, {
+async function make(room: AppRolePorts, values: ValuesOf<typeof secretParams>, own?: string) {
+  const { secretId, secret } = await makeSecret(room, values.role_name, {
     secretId: own,
     meta: metadataIn(values.metadata ?? ''),
     cidrs: values.cidr_list ?? [],
@@ -96,8 +96,7 @@ function parsed(json: string): Readonly<Record<string, string>> | undefined {
   }
 }
 
-export const create = operation({
-  mount: 'approle',
+export const create = approleOperation({
   route: 'POST role/:role_name/secret-id',
   params: secretParams,
   cli: {
@@ -113,11 +112,10 @@ export const create = operation({
       ],
     ],
   },
-  run: (call: MountCall, values) => make(call, values),
+  run: ({ room }, values) => make(room, values),
 });
 
-export const createCustom = operation({
-  mount: 'approle',
+export const createCustom = approleOperation({
   route: 'POST role/:role_name/custom-secret-id',
   params: { ...secretParams, secret_id },
   cli: {
@@ -128,20 +126,19 @@ export const createCustom = operation({
       ['coffer auth approle custom-secret-id deploy --in secret-id', 'Read the secret ID from a file'],
     ],
   },
-  async run(call: MountCall, { secret_id: own, ...values }) {
+  async run({ room }, { secret_id: own, ...values }) {
     if (own === '') throw invalid(ownWords('missing secret_id'), { field: 'secret_id' });
-    return make(call, values, own);
+    return make(room, values, own);
   },
 });
 
-export const list = operation({
-  mount: 'approle',
+export const list = approleOperation({
   route: 'LIST role/:role_name/secret-id',
   withoutSecret: true,
   params: { role_name, ...listParams },
   cli: listCli('secret IDs', 'coffer auth approle secret-id NAME'),
-  run: async (call: MountCall, { role_name: name, ...values }) =>
-    listAnswer(await listSecrets(await roomOf(call), name, pageOf(values))),
+  run: async ({ room }, { role_name: name, ...values }) =>
+    listAnswer(await listSecrets(room, name, pageOf(values))),
 });
 
 /** Time that Vault prints for none. */
@@ -159,8 +156,8 @@ const printSecret = (secret: SecretId) => ({
   token_bound_cidrs: secret.tokenCidrs,
 });
 
-async function lookUp(call: MountCall, name: string, named: SecretName): Promise<Outcome<object>> {
-  const secret = await lookUpSecret(await roomOf(call), name, named);
+async function lookUp(room: AppRolePorts, name: string, named: SecretName): Promise<Outcome<object>> {
+  const secret = await lookUpSecret(room, name, named);
   return secret === undefined ? {} : { data: printSecret(secret) };
 }
 
@@ -185,28 +182,26 @@ const details: Details = {
   whenUnset: { expiration_time: 'never' },
 };
 
-export const lookup = operation({
-  mount: 'approle',
+export const lookup = approleOperation({
   route: 'POST role/:role_name/secret-id/lookup',
   withoutSecret: true,
   computes: true,
   params: { role_name, secret_id },
   cli: { input: { param: 'secret_id', as: 'text', secret: 'Secret ID' }, details },
-  run: (call: MountCall, values) =>
-    lookUp(call, values.role_name, { secretId: given(values.secret_id, 'secret_id') }),
+  run: ({ room }, values) =>
+    lookUp(room, values.role_name, { secretId: given(values.secret_id, 'secret_id') }),
 });
 
-export const lookupAccessor = operation({
-  mount: 'approle',
+export const lookupAccessor = approleOperation({
   route: 'POST role/:role_name/secret-id-accessor/lookup',
   withoutSecret: true,
   computes: true,
   params: { role_name, secret_id_accessor },
   cli: { details },
-  async run(call: MountCall, values) {
+  async run({ room }, values) {
     const accessor = given(values.secret_id_accessor, 'secret_id_accessor');
     try {
-      return await lookUp(call, values.role_name, { accessor });
+      return await lookUp(room, values.role_name, { accessor });
     } catch (error) {
       const known = asCofferError(error);
       if (known?.kind !== 'not-found' || known.isGone) throw error;
@@ -216,8 +211,7 @@ export const lookupAccessor = operation({
   },
 });
 
-export const destroy = operation({
-  mount: 'approle',
+export const destroy = approleOperation({
   route: ['POST role/:role_name/secret-id/destroy', 'DELETE role/:role_name/secret-id/destroy'],
   withoutSecret: true,
   params: { role_name, secret_id },
@@ -231,15 +225,14 @@ export const destroy = operation({
     done: (_values, _data, _existing, missing) =>
       missing === 1 ? 'The role has no such secret ID; nothing was destroyed.' : 'Destroyed the secret ID.',
   },
-  async run(call: MountCall, values) {
+  async run({ room }, values) {
     const secretId = given(values.secret_id, 'secret_id');
-    await destroySecret(await roomOf(call), values.role_name, { secretId });
+    await destroySecret(room, values.role_name, { secretId });
     return {};
   },
 });
 
-export const destroyAccessor = operation({
-  mount: 'approle',
+export const destroyAccessor = approleOperation({
   route: [
     'POST role/:role_name/secret-id-accessor/destroy',
     'DELETE role/:role_name/secret-id-accessor/destroy',
@@ -247,42 +240,34 @@ export const destroyAccessor = operation({
   withoutSecret: true,
   params: { role_name, secret_id_accessor },
   cli: { confirm: async () => `Destroy the secret ID? ${FOR_GOOD}`, done: () => 'Destroyed the secret ID.' },
-  async run(call: MountCall, values) {
+  async run({ room }, values) {
     const accessor = given(values.secret_id_accessor, 'secret_id_accessor');
-    await destroySecret(await roomOf(call), values.role_name, { accessor });
+    await destroySecret(room, values.role_name, { accessor });
     return {};
   },
 });
 
-/** Responds when it is done, with the text of Vault, which responds before. */
-export const tidy = operation({
-  mount: 'approle',
+export const tidy = approleOperation({
   route: 'POST tidy/secret-id',
   withoutSecret: true,
   params: {},
-  async run(call: MountCall) {
-    await tidySecrets(await roomOf(call));
-    return {
-      statusCode: 202,
-      warnings: [
-        "Tidy operation successfully started. Any information from the operation will be printed to OpenBao's server logs.",
-      ],
-    };
+  async run({ room }) {
+    await tidySecrets(room);
+    return tidied;
   },
 });
 
-export const login = operation({
-  mount: 'approle',
+export const login = approleOperation({
   route: 'POST login',
   unauthenticated: true,
-  roleOf: async (call: MountCall, values) => roleWithId(await roomOf(call), values.role_id.trim()),
+  roleOf: async ({ room }, values) => roleWithId(room, values.role_id.trim()),
   params: { role_id: text({ help: 'Role ID.', default: '' }), secret_id },
-  async run(call: MountCall, values) {
-    const { tokens } = await call.core.access();
-    const issued = await logIn(await roomOf(call), tokens, {
+  async run({ core, room, remoteAddress = '' }, values) {
+    const { tokens } = await core.access();
+    const issued = await logIn(room, tokens, {
       roleId: values.role_id.trim(),
       secretId: values.secret_id.trim(),
-      address: call.remoteAddress ?? '',
+      address: remoteAddress,
     });
     return loginAnswer(issued);
   },

@@ -3,7 +3,6 @@
 import { changeBelow } from '../../access/login/role-table.ts';
 import {
   type CertMountSettings,
-  type CertPorts,
   type CertRole,
   type CertRoleSettings,
   type KeptList,
@@ -23,13 +22,11 @@ import { refuseOnlineChecks, writeRole } from '../../access/methods/cert/roles.t
 import { printGoTime } from '../../ground/clock.ts';
 import { invalid, notFound } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
-import { deletingNamed, eachNamed, FOR_GOOD } from '../declaration/deleting.ts';
+import { deletingByName, eachNamed } from '../declaration/deleting.ts';
 import { lacking } from '../declaration/lacking.ts';
-import { type MountCall, operation } from '../declaration/operation.ts';
 import { duration, flag, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
 import type { Details } from '../declaration/table.ts';
-import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
-import { roleName } from './names.ts';
+import { listAnswer, listCli, listParams, loginOperations, pageOf, roleName } from './named-objects.ts';
 import { loginAnswer } from './token-answers.ts';
 import {
   givenSettings,
@@ -42,11 +39,7 @@ import {
 const name = roleName('role', 'web');
 const listName = roleName('certificate revocation list (CRL)', 'ca');
 
-const roomOf = async ({ core, mount }: MountCall): Promise<CertPorts> => ({
-  store: core.store,
-  clock: core.clock,
-  mount: await core.mounts.get(mount, 'cert'),
-});
+const certOperation = loginOperations('cert');
 
 const patterns = (of: string) =>
   texts({
@@ -123,13 +116,12 @@ function printRole({ settings, token }: CertRole) {
   };
 }
 
-export const list = operation({
-  mount: 'cert',
+export const list = certOperation({
   route: 'LIST certs',
   withoutSecret: true,
   params: listParams,
   cli: listCli('certificate roles', 'coffer auth cert write NAME'),
-  run: async (call: MountCall, values) => listAnswer(await rolesOf(await roomOf(call)).list(pageOf(values))),
+  run: async ({ room }, values) => listAnswer(await rolesOf(room).list(pageOf(values))),
 });
 
 const certDetails: Details = {
@@ -141,21 +133,19 @@ const certDetails: Details = {
   },
 };
 
-export const read = operation({
-  mount: 'cert',
+export const read = certOperation({
   route: 'GET certs/:name',
   withoutSecret: true,
   params: { name },
   cli: { details: certDetails },
-  async run(call: MountCall, values) {
-    const role = await rolesOf(await roomOf(call)).read(values.name);
+  async run({ room }, values) {
+    const role = await rolesOf(room).read(values.name);
     if (role === undefined) throw notFound(`no role ${values.name}`, { field: 'name' });
     return { data: printRole(role) };
   },
 });
 
-export const write = operation({
-  mount: 'cert',
+export const write = certOperation({
   route: 'POST certs/:name',
   params: {
     name,
@@ -175,7 +165,7 @@ export const write = operation({
       ],
     ],
   },
-  async run(call: MountCall, { name: role, lease, ...values }) {
+  async run({ room }, { name: role, lease, ...values }) {
     const { ocsp_enabled, ocsp_ca_certificates, ocsp_servers_override } = values;
     const { ocsp_fail_open, ocsp_query_all_servers } = values;
     refuseOnlineChecks({
@@ -189,7 +179,7 @@ export const write = operation({
       throw invalid(ownWords('ocsp_max_retries can not be a negative number'), { field: 'ocsp_max_retries' });
     }
     const ttl = values.ttl ?? lease;
-    const warnings = await writeRole(await roomOf(call), role, {
+    const warnings = await writeRole(room, role, {
       settings: settingsIn(values),
       token: givenSettings(ttl === undefined ? values : { ...values, ttl }),
     });
@@ -197,20 +187,12 @@ export const write = operation({
   },
 });
 
-export const remove = operation({
-  mount: 'cert',
+export const remove = certOperation({
   route: 'DELETE certs/:name',
   params: { name: eachNamed(name) },
-  cli: {
-    confirm: async (values) => `Delete the role ${String(values['name'])}? ${FOR_GOOD}`,
-    ...deletingNamed({
-      find: ({ name }, runner) => runner.run('auth cert read', { name }),
-      what: ({ name }) => `role ${String(name)}`,
-      done: 'Deleted',
-    }),
-  },
-  async run(call: MountCall, values) {
-    await rolesOf(await roomOf(call)).remove(values.name);
+  cli: deletingByName('role', { read: 'auth cert read' }),
+  async run({ room }, values) {
+    await rolesOf(room).remove(values.name);
     return {};
   },
 });
@@ -223,28 +205,25 @@ const printList = ({ serials, source }: KeptList) => ({
 /** Printed as Go's zero time. */
 const NEVER_MS = Number.NEGATIVE_INFINITY;
 
-export const listRevocations = operation({
-  mount: 'cert',
+export const listRevocations = certOperation({
   route: 'LIST crls',
   withoutSecret: true,
   params: listParams,
   cli: listCli('CRLs', 'coffer auth cert set-revocations NAME'),
-  run: async (call: MountCall, values) => listAnswer(await listLists(await roomOf(call), pageOf(values))),
+  run: async ({ room }, values) => listAnswer(await listLists(room, pageOf(values))),
 });
 
-export const readRevocations = operation({
-  mount: 'cert',
+export const readRevocations = certOperation({
   route: 'GET crls/:name',
   withoutSecret: true,
   params: { name: listName },
   cli: { details: {} },
-  run: async (call: MountCall, values) => ({
-    data: printList(await readKeptList(await roomOf(call), values.name)),
+  run: async ({ room }, values) => ({
+    data: printList(await readKeptList(room, values.name)),
   }),
 });
 
-export const writeRevocations = operation({
-  mount: 'cert',
+export const writeRevocations = certOperation({
   route: 'POST crls/:name',
   params: {
     name: listName,
@@ -258,8 +237,7 @@ export const writeRevocations = operation({
     done: (values) => `Saved CRL ${String(values['name'])}.`,
     examples: [['coffer auth cert set-revocations ca --crl @ca.crl', 'Upload the CRL published by the CA']],
   },
-  async run(call: MountCall, values) {
-    const room = await roomOf(call);
+  async run({ room }, values) {
     if (values.crl !== undefined) {
       const warnings = await keepList(room, values.name, values.crl);
       return { warnings: warnings.length > 0 ? warnings : undefined };
@@ -272,8 +250,7 @@ export const writeRevocations = operation({
   },
 });
 
-export const removeRevocations = operation({
-  mount: 'cert',
+export const removeRevocations = certOperation({
   route: 'DELETE crls/:name',
   params: { name: listName },
   cli: {
@@ -281,19 +258,18 @@ export const removeRevocations = operation({
       `Delete the CRL ${String(values['name'])}? The certificates it revokes will be accepted again.`,
     done: (values) => `Deleted CRL ${String(values['name'])}.`,
   },
-  async run(call: MountCall, values) {
-    await removeKeptList(await roomOf(call), values.name);
+  async run({ room }, values) {
+    await removeKeptList(room, values.name);
     return {};
   },
 });
 
-export const readConfig = operation({
-  mount: 'cert',
+export const readConfig = certOperation({
   route: 'GET config',
   withoutSecret: true,
   params: {},
-  async run(call: MountCall) {
-    const { store, mount } = await roomOf(call);
+  async run({ room }) {
+    const { store, mount } = room;
     const settings = await store.read((view) => view.get<CertMountSettings>(settingsRef(mount)));
     return { data: settings ?? NO_MOUNT_SETTINGS };
   },
@@ -302,8 +278,7 @@ export const readConfig = operation({
 const LEAST_CACHED = 2;
 const MOST_CACHED = 100_000;
 
-export const writeConfig = operation({
-  mount: 'cert',
+export const writeConfig = certOperation({
   route: 'POST config',
   params: {
     disable_binding: flag({ help: 'Allow renewing tokens without the client certificate of the login.' }),
@@ -314,14 +289,13 @@ export const writeConfig = operation({
     }),
     enable_metadata_on_failures: lacking('Not supported.', 'failed logins get no details'),
   },
-  async run(call: MountCall, { enable_metadata_on_failures: _nothing, ...values }) {
+  async run({ room }, { enable_metadata_on_failures: _nothing, ...values }) {
     const { ocsp_cache_size: size } = values;
     if (size !== undefined && (size < LEAST_CACHED || size > MOST_CACHED)) {
       throw invalid(`invalid cache size, must be >= ${LEAST_CACHED} and <= ${MOST_CACHED}`, {
         field: 'ocsp_cache_size',
       });
     }
-    const room = await roomOf(call);
     const ref = settingsRef(room.mount);
     const given = Object.entries(values).filter(([, value]) => value !== undefined);
     await changeBelow(room, async (tx) => {
@@ -332,21 +306,20 @@ export const writeConfig = operation({
   },
 });
 
-export const login = operation({
-  mount: 'cert',
+export const login = certOperation({
   route: 'POST login',
   unauthenticated: true,
-  roleOf: async (call: MountCall, values) =>
-    values.name.toLowerCase() || (await roleThatFits(await roomOf(call), call.clientCertificates)),
+  roleOf: async ({ room, clientCertificates }, values) =>
+    values.name.toLowerCase() || (await roleThatFits(room, clientCertificates)),
   params: {
     name: text({ help: 'Role to log in with. Default: the strictest role that matches.', default: '' }),
   },
-  async run(call: MountCall, values) {
-    const { tokens } = await call.core.access();
-    const issued = await logIn(await roomOf(call), tokens, {
-      certificates: call.clientCertificates,
+  async run({ core, room, clientCertificates, remoteAddress = '' }, values) {
+    const { tokens } = await core.access();
+    const issued = await logIn(room, tokens, {
+      certificates: clientCertificates,
       name: values.name.toLowerCase(),
-      address: call.remoteAddress ?? '',
+      address: remoteAddress,
     });
     return loginAnswer(issued);
   },

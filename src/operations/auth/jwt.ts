@@ -1,40 +1,33 @@
 /** Operations below a mount of `jwt`. */
 
 import { configProblem, readConfig, writeConfig } from '../../access/methods/jwt/config.ts';
-import { type JwtPorts, type JwtRole, rolesOf } from '../../access/methods/jwt/documents.ts';
+import { type JwtRole, rolesOf } from '../../access/methods/jwt/documents.ts';
 import { login as logIn } from '../../access/methods/jwt/login.ts';
 import { type JwtRoleChange, writeRole } from '../../access/methods/jwt/roles.ts';
 import { notFound } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
-import { deletingNamed, eachNamed, FOR_GOOD } from '../declaration/deleting.ts';
-import { type MountCall, type Outcome, operation } from '../declaration/operation.ts';
+import { deletingByName, eachNamed } from '../declaration/deleting.ts';
+import type { Outcome } from '../declaration/operation.ts';
 import { text, type ValuesOf } from '../declaration/params.ts';
 import { configParams, roleParams, settingsParams } from './jwt-params.ts';
-import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
-import { roleName } from './names.ts';
+import { listAnswer, listCli, listParams, loginOperations, pageOf, roleName } from './named-objects.ts';
 import { loginAnswer } from './token-answers.ts';
 import { givenSettings, roleDetails, unknownPolicies } from './token-settings.ts';
 
 const name = roleName('role', 'release');
 
-const roomOf = async ({ core, mount }: MountCall): Promise<JwtPorts> => ({
-  store: core.store,
-  clock: core.clock,
-  mount: await core.mounts.get(mount, 'jwt'),
-});
+const jwtOperation = loginOperations('jwt');
 
 const warned = (warnings: readonly string[]): Outcome<never> => ({
   warnings: warnings.length > 0 ? warnings : undefined,
 });
 
-export const config = operation({
-  mount: 'jwt',
+export const config = jwtOperation({
   route: 'GET config',
   withoutSecret: true,
   params: {},
   cli: { details: { labels: { namespace_in_state: '' } } },
-  async run(call: MountCall) {
-    const room = await roomOf(call);
+  async run({ room }) {
     const found = await readConfig(room);
     if (found === undefined) throw notFound(ownWords('not configured'));
     const problem = await configProblem(room, found);
@@ -45,8 +38,7 @@ export const config = operation({
   },
 });
 
-export const configure = operation({
-  mount: 'jwt',
+export const configure = jwtOperation({
   route: 'POST config',
   params: configParams,
   cli: {
@@ -62,7 +54,7 @@ export const configure = operation({
       ],
     ],
   },
-  async run(call: MountCall, values) {
+  async run({ room }, values) {
     const { skip_jwks_validation, oidc_client_secret, provider_config, jwks_pairs: _none, ...kept } = values;
     const changed = { ...kept, default_role: kept.default_role.toLowerCase() };
     const extras = {
@@ -70,29 +62,27 @@ export const configure = operation({
       clientSecret: oidc_client_secret,
       provider: provider_config,
     };
-    return warned(await writeConfig(await roomOf(call), changed, extras));
+    return warned(await writeConfig(room, changed, extras));
   },
 });
 
-export const list = operation({
-  mount: 'jwt',
+export const list = jwtOperation({
   route: 'LIST role',
   withoutSecret: true,
   params: listParams,
   cli: listCli('roles', 'coffer auth jwt write NAME'),
-  run: async (call: MountCall, values) => listAnswer(await rolesOf(await roomOf(call)).list(pageOf(values))),
+  run: async ({ room }, values) => listAnswer(await rolesOf(room).list(pageOf(values))),
 });
 
 const printRole = ({ settings, token }: JwtRole) => ({ groups_claim: '', ...settings, ...token });
 
-export const read = operation({
-  mount: 'jwt',
+export const read = jwtOperation({
   route: 'GET role/:name',
   withoutSecret: true,
   params: { name },
   cli: { details: roleDetails },
-  async run(call: MountCall, values) {
-    const role = await rolesOf(await roomOf(call)).read(values.name);
+  async run({ room }, values) {
+    const role = await rolesOf(room).read(values.name);
     if (role === undefined) throw notFound(`no role ${values.name}`, { field: 'name' });
     return { data: printRole(role) };
   },
@@ -113,8 +103,7 @@ function changeIn(values: JwtRoleValues): JwtRoleChange {
   };
 }
 
-export const write = operation({
-  mount: 'jwt',
+export const write = jwtOperation({
   route: 'POST role/:name',
   params: { name, ...roleParams },
   cli: {
@@ -128,47 +117,36 @@ export const write = operation({
       ],
     ],
   },
-  exists: async (call: MountCall, values) =>
-    (await rolesOf(await roomOf(call)).read(values.name)) !== undefined,
-  async run(call: MountCall, { name: role, ...values }) {
-    return warned(await writeRole(await roomOf(call), role, changeIn(values)));
+  exists: async ({ room }, values) => (await rolesOf(room).read(values.name)) !== undefined,
+  async run({ room }, { name: role, ...values }) {
+    return warned(await writeRole(room, role, changeIn(values)));
   },
 });
 
-export const remove = operation({
-  mount: 'jwt',
+export const remove = jwtOperation({
   route: 'DELETE role/:name',
   params: { name: eachNamed(name) },
-  cli: {
-    confirm: async (values) => `Delete the role ${String(values['name'])}? ${FOR_GOOD}`,
-    ...deletingNamed({
-      find: ({ name }, runner) => runner.run('auth jwt read', { name }),
-      what: ({ name }) => `role ${String(name)}`,
-      done: 'Deleted',
-    }),
-  },
-  async run(call: MountCall, values) {
-    await rolesOf(await roomOf(call)).remove(values.name);
+  cli: deletingByName('role', { read: 'auth jwt read' }),
+  async run({ room }, values) {
+    await rolesOf(room).remove(values.name);
     return {};
   },
 });
 
-export const login = operation({
-  mount: 'jwt',
+export const login = jwtOperation({
   route: 'POST login',
   unauthenticated: true,
-  roleOf: async (call: MountCall, { role }) =>
-    role.trim().toLowerCase() || (await readConfig(await roomOf(call)))?.default_role,
+  roleOf: async ({ room }, { role }) => role.trim().toLowerCase() || (await readConfig(room))?.default_role,
   params: {
     role: text({ help: 'Role to log in with. Default: the default role of the mount.', default: '' }),
     jwt: text({ help: 'Signed token (JWT).', long: true, default: '' }),
   },
-  async run(call: MountCall, { role, jwt }) {
-    const { tokens } = await call.core.access();
-    const issued = await logIn(await roomOf(call), tokens, {
+  async run({ core, room, remoteAddress = '' }, { role, jwt }) {
+    const { tokens } = await core.access();
+    const issued = await logIn(room, tokens, {
       role: role.trim().toLowerCase(),
       jwt: jwt.trim(),
-      address: call.remoteAddress ?? '',
+      address: remoteAddress,
     });
     return loginAnswer(issued);
   },

@@ -4,11 +4,11 @@ import { type NewPassword, Userpass } from '../../access/methods/userpass/userpa
 import { asCofferError, invalid, notFound } from '../../ground/errors.ts';
 import type { JsonObject } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
-import { deletingNamed, eachNamed, FOR_GOOD } from '../declaration/deleting.ts';
-import { type MountCall, operation, type Runner } from '../declaration/operation.ts';
+import { deletingByName, eachNamed } from '../declaration/deleting.ts';
+import { operationsOf } from '../declaration/mount-operations.ts';
+import type { MountCall, Runner } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
-import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
-import { roleName } from './names.ts';
+import { listAnswer, listCli, listParams, pageOf, roleName } from './named-objects.ts';
 import { loginAnswer } from './token-answers.ts';
 import {
   givenSettings,
@@ -28,8 +28,10 @@ const passwordParams = {
   }),
 } as const;
 
-const usersOf = async ({ core, mount }: MountCall): Promise<Userpass> =>
-  new Userpass(core, await core.mounts.get(mount, 'userpass'));
+const userpassOperation = operationsOf('userpass', async (call: MountCall) => {
+  const { core, mount } = call;
+  return { ...call, users: new Userpass(core, await core.mounts.get(mount, 'userpass')) };
+});
 
 /**
  * Returns the new password.
@@ -49,23 +51,21 @@ function passwordIn(values: {
   return plain === '' ? undefined : { plain };
 }
 
-export const list = operation({
-  mount: 'userpass',
+export const list = userpassOperation({
   route: 'LIST users',
   withoutSecret: true,
   params: listParams,
   cli: listCli('users', 'coffer auth userpass write NAME'),
-  run: async (call: MountCall, values) => listAnswer(await (await usersOf(call)).list(pageOf(values))),
+  run: async ({ users }, values) => listAnswer(await users.list(pageOf(values))),
 });
 
-export const read = operation({
-  mount: 'userpass',
+export const read = userpassOperation({
   route: 'GET users/:name',
   withoutSecret: true,
   params: { name },
   cli: { details: roleDetails },
-  async run(call: MountCall, values) {
-    const settings = await (await usersOf(call)).read(values.name);
+  async run({ users }, values) {
+    const settings = await users.read(values.name);
     if (settings === undefined) throw notFound(`no user ${values.name}`, { field: 'name' });
     return { data: settings };
   },
@@ -83,8 +83,7 @@ async function foreseeMount({ name }: JsonObject, runner: Runner): Promise<void>
   }
 }
 
-export const write = operation({
-  mount: 'userpass',
+export const write = userpassOperation({
   route: 'POST users/:name',
   params: {
     name,
@@ -114,34 +113,25 @@ export const write = operation({
       ],
     ],
   },
-  exists: async (call: MountCall, values) => (await (await usersOf(call)).read(values.name)) !== undefined,
-  async run(call: MountCall, values) {
-    await (await usersOf(call)).write(values.name, givenSettings(values), passwordIn(values));
+  exists: async ({ users }, values) => (await users.read(values.name)) !== undefined,
+  async run({ users }, values) {
+    await users.write(values.name, givenSettings(values), passwordIn(values));
     return {};
   },
 });
 
-export const remove = operation({
-  mount: 'userpass',
+export const remove = userpassOperation({
   route: 'DELETE users/:name',
   params: { name: eachNamed(name) },
-  cli: {
-    confirm: async (values) => `Delete the user ${String(values['name'])}? ${FOR_GOOD}`,
-    ...deletingNamed({
-      find: ({ name }, runner) => runner.run('auth userpass read', { name }),
-      what: ({ name }) => `user ${String(name)}`,
-      done: 'Deleted',
-    }),
-  },
-  async run(call: MountCall, values) {
-    await (await usersOf(call)).remove(values.name);
+  cli: deletingByName('user', { read: 'auth userpass read' }),
+  async run({ users }, values) {
+    await users.remove(values.name);
     return {};
   },
 });
 
 /** Separate path, so that policies can allow users to change only their own password. */
-export const changePassword = operation({
-  mount: 'userpass',
+export const changePassword = userpassOperation({
   route: 'POST users/:name/password',
   params: { name, ...passwordParams },
   cli: {
@@ -153,40 +143,37 @@ export const changePassword = operation({
       ['coffer auth userpass password ada --in password.txt', 'Read the new password from a file'],
     ],
   },
-  async run(call: MountCall, values) {
+  async run({ users }, values) {
     const password = passwordIn(values);
     if (password === undefined) {
       throw invalid(ownWords('must provide either password or password_hash'), { field: 'password' });
     }
-    await (await usersOf(call)).change(values.name, {}, password);
+    await users.change(values.name, {}, password);
     return {};
   },
 });
 
-export const changePolicies = operation({
-  mount: 'userpass',
+export const changePolicies = userpassOperation({
   route: 'POST users/:name/policies',
   params: {
     name,
     token_policies: tokenSettingsParams.token_policies,
     ...olderTokenParams('policies'),
   },
-  async run(call: MountCall, { name: user, ...values }) {
-    await (await usersOf(call)).change(user, { token_policies: [], ...givenSettings(values) });
+  async run({ users }, { name: user, ...values }) {
+    await users.change(user, { token_policies: [], ...givenSettings(values) });
     return {};
   },
 });
 
-export const login = operation({
-  mount: 'userpass',
+export const login = userpassOperation({
   route: 'POST login/:name',
   unauthenticated: true,
-  roleOf: (_call: MountCall, { name }) => name,
+  roleOf: (_call, { name }) => name,
   params: { name, password: text({ help: 'Password.' }) },
-  async run(call: MountCall, { name: user, password = '' }) {
+  async run({ core, users, remoteAddress = '' }, { name: user, password = '' }) {
     if (password === '') throw invalid(ownWords('missing password'), { field: 'password' });
-    const { core, remoteAddress = '' } = call;
-    const issued = await (await usersOf(call)).login(await core.access(), user, password, remoteAddress);
+    const issued = await users.login(await core.access(), user, password, remoteAddress);
     return loginAnswer(issued);
   },
 });

@@ -45,6 +45,27 @@ export const deletingNamed = ({
     missing === 1 ? `No ${what(values)}; nothing was deleted.` : `${done} ${what(values)}.`,
 });
 
+interface NamedDeleting {
+  /** Operation that reads one, and its parameter for the name, which is also that of the deletion. */
+  readonly read: string;
+  readonly param?: string;
+  /** What is deleted in addition, for the question: ` and its secret IDs`. */
+  readonly more?: string;
+}
+
+/** Returns a command that deletes objects of a kind, such as roles, by their names. */
+export function deletingByName(kind: string, { read, param = 'name', more = '' }: NamedDeleting) {
+  const what = (values: Values): string => `${kind} ${String(values[param])}`;
+  return {
+    confirm: async (values: Values) => `Delete the ${what(values)}${more}? ${FOR_GOOD}`,
+    ...deletingNamed({
+      find: (values, runner) => runner.run(read, { [param]: values[param] }),
+      what,
+      done: 'Deleted',
+    }),
+  };
+}
+
 /** Returns a name as the command that deletes takes it: one or several. */
 export const eachNamed = <P extends { readonly cli: CliParam }>(param: P): P => ({
   ...param,

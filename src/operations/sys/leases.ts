@@ -6,8 +6,7 @@ import { type CofferError, invalid, notFound } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { trimSlashes } from '../../ground/trim.ts';
-import { TIDY_STARTED } from '../access/token-roles.ts';
-import { listAnswer } from '../auth/lists.ts';
+import { listAnswer, tidied } from '../auth/named-objects.ts';
 import { tokenDetails } from '../auth/token-answers.ts';
 import { countMissing, FOR_GOOD } from '../declaration/deleting.ts';
 import { type Call, operation, type Runner, resultOf } from '../declaration/operation.ts';
@@ -183,7 +182,7 @@ export const tidy = operation({
   params: {},
   async run({ core }) {
     await (await core.access()).tokens.tidy();
-    return { statusCode: 202, warnings: [TIDY_STARTED] };
+    return tidied;
   },
 });
 

@@ -5,7 +5,7 @@ import { ownWords } from '../../ground/own-words.ts';
 import { trimSlashes } from '../../ground/trim.ts';
 import type { Mount } from '../../mounts/mount.ts';
 import { isLoginMount } from '../../mounts/mounts.ts';
-import { listAnswer } from '../auth/lists.ts';
+import { listAnswer } from '../auth/named-objects.ts';
 import { lacking } from '../declaration/lacking.ts';
 import { type Core, operation } from '../declaration/operation.ts';
 import { choice, declare, duration, flag, type Params, text, texts } from '../declaration/params.ts';

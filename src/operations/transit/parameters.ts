@@ -1,11 +1,11 @@
 /** Declares the operations below a transit mount, and their common parameters. */
 
 import { invalid } from '../../ground/errors.ts';
-import { withValue } from '../../ground/maybe-promise.ts';
 import type { Engine } from '../../transit/engine.ts';
 import { DEFAULT_HASH, hashNames } from '../../transit/hashing.ts';
 import { KEY_NAME } from '../../transit/key-document.ts';
 import type { SignatureRequest } from '../../transit/signing.ts';
+import { operationsOf } from '../declaration/mount-operations.ts';
 import {
   type BatchShape,
   type Declaration,
@@ -26,34 +26,11 @@ import {
 } from '../declaration/params.ts';
 import { parseText } from '../declaration/weak-values.ts';
 
-/** Context of handlers of these operations. */
-interface TransitCall extends MountCall {
-  readonly engine: Engine;
-}
-
-/** Declares an operation of transit mounts. It fails below a mount that does not exist. */
-export const transitOperation = <P extends Params, D>({
-  exists,
-  run,
-  ...declaration
-}: Declaration<P, D, 'transit', TransitCall>): Operation<P, D, 'transit'> => {
-  const ran: Declaration<P, D, 'transit', MountCall> = {
-    ...declaration,
-    mount: 'transit',
-    run(call, values) {
-      const engine = call.core.engine(call.mount);
-      return engine instanceof Promise
-        ? engine.then((opened) => run({ ...call, engine: opened }, values))
-        : run({ ...call, engine }, values);
-    },
-  };
-  if (exists === undefined) return operation(ran);
-  return operation({
-    ...ran,
-    exists: (call, values) =>
-      withValue(call.core.engine(call.mount), (engine) => exists({ ...call, engine }, values)),
-  });
-};
+/** Declares an operation of transit mounts, whose handler gets the engine of the mount. */
+export const transitOperation = operationsOf('transit', (call: MountCall) => {
+  const engine = call.core.engine(call.mount);
+  return engine instanceof Promise ? engine.then((opened) => ({ ...call, engine: opened })) : { ...call, engine };
+});
 
 /** Declares an operation that does not depend on the mount: it is also available below `sys/tools`. */
 export const transitTool = <P extends Params, D>({
