@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { KEYRING_KEY_TYPE } from '../transit/key-types/keyring-type.ts';
+import { KEYRING_KEY_TYPE } from '../transit/key-types/key-type.ts';
 import { ID, idOf, isKeyName, isName } from './names.ts';
 import { isRecipient, isSigner } from './recipients.ts';
 

@@ -13,7 +13,7 @@ import { isKeyName, isName } from '../../team/names.ts';
 import { sshLineOf } from '../../team/recipients.ts';
 import { checkOf } from '../../team/roots.ts';
 import { signed } from '../../team/signing.ts';
-import { ed25519FromSeed } from '../../transit/key-types/pkcs8.ts';
+import { ed25519FromSeed } from '../../transit/key-types/der.ts';
 import type { OwnCommand } from '../command.ts';
 import { printDocument } from '../files/output.ts';
 import { textOption } from '../given.ts';

@@ -7,7 +7,7 @@ import type { CardFact } from '../../team/fact.ts';
 import { cardsFor } from '../../team/own-key.ts';
 import { signerOf, sshLineOf } from '../../team/recipients.ts';
 import { signed, signedWith } from '../../team/signing.ts';
-import { ed25519FromSeed } from '../../transit/key-types/pkcs8.ts';
+import { ed25519FromSeed } from '../../transit/key-types/der.ts';
 import { variable } from '../given.ts';
 import type { PersonalKey } from '../secrets/identities.ts';
 import type { Session } from '../session.ts';

@@ -9,7 +9,7 @@ import { importKey } from '../../transit/key-exchange/import-key.ts';
 import { importVersion } from '../../transit/key-exchange/import-version.ts';
 import { wrapForTransport } from '../../transit/key-exchange/wrapping.ts';
 import { DEFAULT_KEY_TYPE, keyTypeNames, keyTypes } from '../../transit/key-types/index.ts';
-import { privateKeyFromPkcs8 } from '../../transit/key-types/pkcs8.ts';
+import { privateKeyFromPkcs8 } from '../../transit/key-types/der.ts';
 import type { Runner } from '../declaration/operation.ts';
 import { base64, duration, flag, integer, text } from '../declaration/params.ts';
 import { existingKey, keyName, parameterSet, transitOperation } from './parameters.ts';

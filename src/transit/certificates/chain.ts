@@ -6,7 +6,7 @@ import { pemBlocks } from '../../ground/pem.ts';
 import type { Engine } from '../engine.ts';
 import { changeKey } from '../key-collection.ts';
 import type { NamedKeyDocument } from '../key-document.ts';
-import { certifiedAlgorithm } from '../key-types/certified-algorithm.ts';
+import { certifiedAlgorithm } from '../key-types/key-pair.ts';
 import type { NamedKey } from '../named-key.ts';
 import {
   attempting,

@@ -1,19 +1,13 @@
-import {
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-  sign as nodeSign,
-  verify as nodeVerify,
-} from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, sign as nodeSign, verify as nodeVerify } from 'node:crypto';
 import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
+import { ed25519FromSeed } from './der.ts';
 import {
   certifiedBy,
   importingPairs,
   inContext,
   KeyPair,
   openKeyPair,
-  pkcs8BytesOf,
   pkcs8Of,
   refuseDigest,
   refusedBackup,
@@ -30,7 +24,7 @@ import {
   type SignatureOptions,
   type Signing,
 } from './key-type.ts';
-import { ED25519_PKCS8_PREFIX, ed25519FromSeed } from './pkcs8.ts';
+import { raw, rawKeys, rawPublic } from './raw-keys.ts';
 import { encodeAndWipe } from './secret-key.ts';
 
 const NAME = 'ed25519';
@@ -39,26 +33,14 @@ const PUBLIC_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 const BACKUP_NUMBER = 2;
 
-/** DER prefix of a public key (RFC 8410); it is constant. */
-const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
-
-const publicKeyFromRaw = (raw: Uint8Array): KeyObject =>
-  createPublicKey({ key: Buffer.concat([SPKI_PREFIX, raw]), format: 'der', type: 'spki' });
-
-const rawPublic = (key: KeyObject): Buffer =>
-  key.export({ format: 'der', type: 'spki' }).subarray(SPKI_PREFIX.length);
-
 /**
  * Returns seed and public key concatenated: Vault's form for storage, export and derivation. The caller overwrites it.
  * @see docs/decisions/0016
  */
 function seedAndPublic(pair: KeyPair): Buffer {
-  const der = pkcs8BytesOf(pair.privateKey);
-  const joined = Buffer.concat([
-    der.subarray(ED25519_PKCS8_PREFIX.length, ED25519_PKCS8_PREFIX.length + SEED_BYTES),
-    rawPublic(pair.publicKey),
-  ]);
-  wipe(der);
+  const seed = raw(pair.privateKey, 'raw-private');
+  const joined = Buffer.concat([seed, rawPublic(pair.publicKey)]);
+  wipe(seed);
   return joined;
 }
 
@@ -96,7 +78,7 @@ function readBackup({ key, publicKey }: BackupMaterial) {
   const shown = publicKey === undefined || publicKey === '' ? undefined : Buffer.from(publicKey, 'base64');
   if (key === undefined) {
     if (shown?.length !== PUBLIC_BYTES) throw refusedBackup('has no ed25519 key');
-    return storedKey(publicKeyFromRaw(shown));
+    return storedKey(rawKeys.createPublicKey({ key: shown, format: 'raw-public', asymmetricKeyType: NAME }));
   }
   if (key.length !== SEED_BYTES + PUBLIC_BYTES) throw refusedBackup('has an ed25519 key of the wrong length');
   const privateKey = ed25519FromSeed(key.subarray(0, SEED_BYTES));

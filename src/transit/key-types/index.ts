@@ -2,14 +2,12 @@
 
 import { ecdsa } from './ecdsa.ts';
 import { ed25519 } from './ed25519.ts';
-import { hmac } from './hmac.ts';
 import type { FamilyName, KeyProtocol, KeyType } from './key-type.ts';
 import type { KeyTypeName } from './names.ts';
-import { nodeAeads } from './node-aead-types.ts';
 import { mlDsa, slhDsa } from './post-quantum.ts';
 import { recipientTypes } from './recipients.ts';
 import { rsa } from './rsa.ts';
-import { xchacha20Poly1305 } from './xchacha20-poly1305.ts';
+import { hmac, nodeAeads, xchacha20Poly1305 } from './symmetric.ts';
 
 /** Every key type, in the order of the help texts. */
 const KEY_TYPES: readonly KeyType[] = [

@@ -12,8 +12,8 @@ import { wipe } from '../../ground/bytes.ts';
 import { asCofferError, type CofferError, invalid, unsupported } from '../../ground/errors.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import { ownWords } from '../../ground/own-words.ts';
+import { privateKeyFromPkcs8 } from './der.ts';
 import type { Certification, ExportFormat, Importing, SignatureOptions, StoredMaterial } from './key-type.ts';
-import { privateKeyFromPkcs8 } from './pkcs8.ts';
 
 /** Material of every asymmetric type. Each half is parsed on first use: signing never needs the public one. */
 export class KeyPair {
@@ -263,3 +263,20 @@ export const inContext = (
   { context }: Pick<SignatureOptions, 'context'>,
 ): KeyObject | (SignKeyObjectInput & VerifyKeyObjectInput) =>
   context === undefined ? key : { key, context };
+
+/** Algorithm names as in Vault and OpenBao, who take them from Go, by the names of `node:crypto`. */
+const CERTIFIED_NAMES: Readonly<Record<string, string>> = {
+  rsa: 'RSA',
+  dsa: 'DSA',
+  ec: 'ECDSA',
+  ed25519: 'Ed25519',
+};
+
+/**
+ * Returns the type of a certificate's public key, as Vault names it.
+ * @param key undefined for a type that OpenSSL does not know
+ */
+export function certifiedAlgorithm(key: KeyObject | undefined): string {
+  const kind = key?.asymmetricKeyType ?? 'unknown';
+  return CERTIFIED_NAMES[kind] ?? kind;
+}

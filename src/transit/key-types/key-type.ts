@@ -293,3 +293,9 @@ export interface RsaNumbers {
   /** Derived from the numbers above: written for Vault and OpenBao, ignored when read. */
   readonly precomputed?: { readonly dp: bigint; readonly dq: bigint; readonly qInv: bigint };
 }
+
+/**
+ * Type of the keys in a repository's keyring, defined by its format; independent of the default key type, which may
+ * change.
+ */
+export const KEYRING_KEY_TYPE = 'aes256-gcm96';

@@ -12,8 +12,8 @@ import { mlKemP256Kem, p256Kem } from './age/tagged.ts';
 import { xWingKem } from './age/x-wing.ts';
 import { x25519Kem } from './age/x25519.ts';
 import { P256 } from './curves.ts';
-import { requireCurve } from './ecdsa.ts';
-import { ecdsaFromBackup, ecdsaToBackup } from './ecdsa-backup.ts';
+import { privateKeyFromPkcs8 } from './der.ts';
+import { ecdsaFromBackup, ecdsaToBackup, requireCurve } from './ecdsa.ts';
 import { pkcs8BytesOf, pkcs8Of, refusedBackup, requireKeyKind, requireRestorable } from './key-pair.ts';
 import type {
   BackupForm,
@@ -25,7 +25,6 @@ import type {
   StoredMaterial,
 } from './key-type.ts';
 import { notAuthentic } from './node-aead.ts';
-import { privateKeyFromPkcs8 } from './pkcs8.ts';
 import { raw, rawKeys } from './raw-keys.ts';
 import { p256Jwk } from './recipient-key.ts';
 import { encodeAndWipe } from './secret-key.ts';

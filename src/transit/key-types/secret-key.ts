@@ -4,14 +4,15 @@ import { wipe } from '../../ground/bytes.ts';
 import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import type { Random } from '../../ground/random.ts';
-import type {
-  BackupForm,
-  BackupMaterial,
-  Derivation,
-  DerivationMode,
-  ExportFormat,
-  Importing,
-  StoredMaterial,
+import {
+  type BackupForm,
+  type BackupMaterial,
+  type Derivation,
+  type ExportFormat,
+  type Importing,
+  KDF_COUNTER,
+  KDF_HKDF,
+  type StoredMaterial,
 } from './key-type.ts';
 
 /** Material of every symmetric type. */
@@ -60,12 +61,9 @@ export const fixedSizeSecret = (
   generate: (random: Random) => ({ secret: encodeAndWipe(random.bytes(keyBytes)) }),
 });
 
-/** Derivation of symmetric keys. */
-export const symmetricDerivation = (
-  keyBytes: number,
-  kdfs: readonly DerivationMode[],
-): Derivation<SecretKey> => ({
-  kdfs,
+/** Derivation of symmetric keys; the counter mode only derives 32 bytes. */
+export const symmetricDerivation = (keyBytes: number): Derivation<SecretKey> => ({
+  kdfs: keyBytes === 32 ? [KDF_COUNTER, KDF_HKDF] : [KDF_HKDF],
   keyBytes,
   inputKey: bytesOf,
   materialOf: (derivedKey) => createSecretKey(derivedKey),

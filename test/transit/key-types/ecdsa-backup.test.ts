@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { ECDSA_CURVES } from '../../../src/transit/key-types/curves.ts';
-import { ecdsaFromBackup, ecdsaToBackup } from '../../../src/transit/key-types/ecdsa-backup.ts';
+import { ecdsaFromBackup, ecdsaToBackup } from '../../../src/transit/key-types/ecdsa.ts';
 import type { BackupMaterial } from '../../../src/transit/key-types/key-type.ts';
 import { orderOf } from '../../reference/curve-orders.ts';
 import { thrownBy } from '../../reference/thrown.ts';

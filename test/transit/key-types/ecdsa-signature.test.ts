@@ -2,7 +2,7 @@ import { createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto'
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CURVES } from '../../../src/ground/curves.ts';
-import { joinedNumbers } from '../../../src/transit/key-types/ecdsa-signature.ts';
+import { joinedNumbers } from '../../../src/transit/key-types/ecdsa.ts';
 import { thrownBy } from '../../reference/thrown.ts';
 
 const hex = (text: string): Buffer => Buffer.from(text, 'hex');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../../src/ground/random.ts';
-import { hmac } from '../../../src/transit/key-types/hmac.ts';
+import { hmac } from '../../../src/transit/key-types/symmetric.ts';
 import { thrownBy } from '../../reference/thrown.ts';
 
 const stored = (bytes: number) => ({ secret: Buffer.alloc(bytes, 7).toString('base64') });

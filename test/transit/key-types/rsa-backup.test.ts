@@ -1,7 +1,7 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { BackupMaterial } from '../../../src/transit/key-types/key-type.ts';
-import { rsaFromBackup, rsaToBackup } from '../../../src/transit/key-types/rsa-backup.ts';
+import { rsaFromBackup, rsaToBackup } from '../../../src/transit/key-types/rsa.ts';
 import { rejectionOf } from '../../reference/thrown.ts';
 
 const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });

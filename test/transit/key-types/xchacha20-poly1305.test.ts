@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { xchacha20Poly1305 } from '../../../src/transit/key-types/xchacha20-poly1305.ts';
+import { xchacha20Poly1305 } from '../../../src/transit/key-types/symmetric.ts';
 import { thrownBy } from '../../reference/thrown.ts';
 import vectors from '../../vectors/xchacha20-poly1305.json' with { type: 'json' };
 

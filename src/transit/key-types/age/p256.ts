@@ -1,14 +1,11 @@
 import { createECDH, ECDH } from 'node:crypto';
 import { invalid } from '../../../ground/errors.ts';
 import { ownWords } from '../../../ground/own-words.ts';
+import { POINT_BYTES, UNCOMPRESSED } from './sound-point.ts';
 
 /** P-256 (FIPS 186-5) for recipients of the age format: points, scalars, and Diffie-Hellman. */
 
 const CURVE = 'prime256v1';
-export const COMPRESSED_BYTES = 33;
-export const POINT_BYTES = 65;
-/** First byte of the uncompressed form (SEC 1, 2.3.3). */
-const UNCOMPRESSED = 4;
 /** Order of the group: scalars are from 1 to one less. */
 const ORDER = Buffer.from('ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551', 'hex');
 

@@ -44,9 +44,10 @@ export function isSoundEd25519(bytes: Uint8Array): boolean {
 
 /** Prime of the field of P-256 (FIPS 186-5). */
 const P256_PRIME = Buffer.from('ffffffff00000001000000000000000000000000ffffffffffffffffffffffff', 'hex');
-const COMPRESSED_BYTES = 33;
-const POINT_BYTES = 65;
-const UNCOMPRESSED = 4;
+export const COMPRESSED_BYTES = 33;
+export const POINT_BYTES = 65;
+/** First byte of the uncompressed form (SEC 1, 2.3.3). */
+export const UNCOMPRESSED = 4;
 
 /**
  * Whether the bytes encode a P-256 public key in the only way, compressed or not (SEC 1, 2.3.3). Whether the point is

@@ -3,26 +3,24 @@ import { wipe } from '../../../ground/bytes.ts';
 import { inauthentic } from '../../../ground/errors.ts';
 import { ownWords } from '../../../ground/own-words.ts';
 import { rawPublic } from '../raw-keys.ts';
-import { keyOfOneMessage, labelledBy } from './hpke.ts';
-import { type AgeKem, extract, openOnce, STANZA_TAG_BYTES, sealOnce } from './kem.ts';
+import {
+  type AgeKem,
+  extract,
+  type HpkeUse,
+  labelledBy,
+  openMessage,
+  STANZA_TAG_BYTES,
+  sealMessage,
+} from './kem.ts';
+import { agreed, agreedWith, convertedPoint, isScalar, pointOf, requirePoint } from './p256.ts';
+import { COMPRESSED_BYTES, isSoundP256, POINT_BYTES } from './sound-point.ts';
 import {
   encapsulated,
   ML_KEM_CIPHERTEXT_BYTES,
   ML_KEM_PUBLIC_BYTES,
   ML_KEM_SEED_BYTES,
   mlKemOf,
-} from './ml-kem.ts';
-import {
-  agreed,
-  agreedWith,
-  COMPRESSED_BYTES,
-  convertedPoint,
-  isScalar,
-  POINT_BYTES,
-  pointOf,
-  requirePoint,
-} from './p256.ts';
-import { isSoundP256 } from './sound-point.ts';
+} from './x-wing.ts';
 
 /**
  * Recipients on P-256, alone or with ML-KEM-768 (C2SP age.md, "tag"). Their stanzas begin with a short tag, by which
@@ -30,9 +28,6 @@ import { isSoundP256 } from './sound-point.ts';
  * others.
  */
 
-/** KEM IDs (RFC 9180, 7.1, and draft-ietf-hpke-pq). */
-const DHKEM_P256 = 0x0010;
-const MLKEM768_P256 = 0x0050;
 const HYBRID_LABEL = 'MLKEM768-P256';
 const SCALAR_BYTES = 32;
 /** Number of candidates derived from a seed; the first valid scalar is used. */
@@ -43,7 +38,7 @@ const NONE = Buffer.alloc(0);
 const dhKem = labelledBy(Buffer.from('KEM\0\x10', 'latin1'));
 
 /** Computes the tag by which a recipient finds its stanzas, from the encapsulated key and the recipient's point. */
-function tagOf(info: string, sent: Uint8Array, point: Uint8Array): Buffer {
+function tagOf({ info }: HpkeUse, sent: Uint8Array, point: Uint8Array): Buffer {
   const hash = createHash('sha256').update(point).digest().subarray(0, STANZA_TAG_BYTES);
   return extract(Buffer.from(info), Buffer.concat([sent, hash])).subarray(0, STANZA_TAG_BYTES);
 }
@@ -78,10 +73,11 @@ export function decapsulatedP256(scalar: Uint8Array, share: Uint8Array): Buffer 
   return dhKemSecret(common.secret, share, common.point);
 }
 
+// KEM IDs: RFC 9180, 7.1, and draft-ietf-hpke-pq.
 const CLASSICAL = 'p256tag';
-const CLASSICAL_INFO = `age-encryption.org/${CLASSICAL}`;
+const CLASSICAL_USE: HpkeUse = { kem: 0x0010, info: `age-encryption.org/${CLASSICAL}` };
 const HYBRID = 'mlkem768p256tag';
-const HYBRID_INFO = `age-encryption.org/${HYBRID}`;
+const HYBRID_USE: HpkeUse = { kem: 0x0050, info: `age-encryption.org/${HYBRID}` };
 
 /** Stanza `p256tag`. Private keys are scalars. */
 export const p256Kem: AgeKem = {
@@ -93,21 +89,15 @@ export const p256Kem: AgeKem = {
   encapsulatedBytes: POINT_BYTES,
   isSecret: isScalar,
   publicOf: (secret) => convertedPoint(pointOf(secret), 'compressed'),
-  tag: (publicKey, share) => tagOf(CLASSICAL_INFO, share, publicKey),
+  tag: (publicKey, share) => tagOf(CLASSICAL_USE, share, publicKey),
   seal(publicKey, plaintext) {
     const point = convertedPoint(publicKey, 'uncompressed');
     const { secret, share } = agreed(point);
-    const { key, nonce } = keyOfOneMessage(DHKEM_P256, CLASSICAL_INFO, dhKemSecret(secret, share, point));
-    const body = sealOnce(key, nonce, plaintext);
-    wipe(key);
+    const body = sealMessage(CLASSICAL_USE, dhKemSecret(secret, share, point), plaintext);
     return { encapsulated: share, body };
   },
-  open(secret, _publicKey, { encapsulated: share, body }) {
-    const { key, nonce } = keyOfOneMessage(DHKEM_P256, CLASSICAL_INFO, decapsulatedP256(secret, share));
-    const plaintext = openOnce(key, nonce, body);
-    wipe(key);
-    return plaintext;
-  },
+  open: (secret, _publicKey, { encapsulated: share, body }) =>
+    openMessage(CLASSICAL_USE, decapsulatedP256(secret, share), body),
 };
 
 interface Halves {
@@ -176,21 +166,14 @@ export const mlKemP256Kem: AgeKem = {
     wipe(scalar);
     return publicKey;
   },
-  tag: (publicKey, sent) => tagOf(HYBRID_INFO, sent, publicKey.subarray(ML_KEM_PUBLIC_BYTES)),
+  tag: (publicKey, sent) => tagOf(HYBRID_USE, sent, publicKey.subarray(ML_KEM_PUBLIC_BYTES)),
   seal(publicKey, plaintext) {
     const point = requirePoint(publicKey.subarray(ML_KEM_PUBLIC_BYTES));
     const quantum = encapsulated(publicKey);
     const { secret, share } = agreed(point);
-    const shared = combined(quantum.shared, secret, share, point);
-    const { key, nonce } = keyOfOneMessage(MLKEM768_P256, HYBRID_INFO, shared);
-    const body = sealOnce(key, nonce, plaintext);
-    wipe(key);
+    const body = sealMessage(HYBRID_USE, combined(quantum.shared, secret, share, point), plaintext);
     return { encapsulated: Buffer.concat([quantum.sent, share]), body };
   },
-  open(secret, _publicKey, { encapsulated: sent, body }) {
-    const { key, nonce } = keyOfOneMessage(MLKEM768_P256, HYBRID_INFO, decapsulatedHybrid(secret, sent));
-    const plaintext = openOnce(key, nonce, body);
-    wipe(key);
-    return plaintext;
-  },
+  open: (secret, _publicKey, { encapsulated: sent, body }) =>
+    openMessage(HYBRID_USE, decapsulatedHybrid(secret, sent), body),
 };

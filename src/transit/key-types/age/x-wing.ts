@@ -1,17 +1,54 @@
-import { createHash, createPublicKey, decapsulate, type KeyObject } from 'node:crypto';
+import { createHash, createPublicKey, decapsulate, encapsulate, type KeyObject } from 'node:crypto';
 import { wipe } from '../../../ground/bytes.ts';
-import { rawPublic } from '../raw-keys.ts';
-import { keyOfOneMessage } from './hpke.ts';
-import { openOnce, SECRET_BYTES, type SealedSecret, sealOnce, type WrittenKem } from './kem.ts';
+import { invalid } from '../../../ground/errors.ts';
+import { ownWords } from '../../../ground/own-words.ts';
+import { rawKeys, rawPublic } from '../raw-keys.ts';
 import {
-  encapsulated,
-  ML_KEM_CIPHERTEXT_BYTES,
-  ML_KEM_PUBLIC_BYTES,
-  ML_KEM_SEED_BYTES,
-  mlKemOf,
-} from './ml-kem.ts';
+  type HpkeUse,
+  openMessage,
+  SECRET_BYTES,
+  type SealedSecret,
+  sealMessage,
+  type WrittenKem,
+} from './kem.ts';
 import { isSoundX25519 } from './sound-point.ts';
 import { ephemeralX25519, lowOrderRecipient, lowOrderShare, x25519, x25519PublicOf } from './x25519.ts';
+
+/** ML-KEM-768 (FIPS 203), the post-quantum half of hybrid recipients. */
+
+const ML_KEM = 'ml-kem-768';
+export const ML_KEM_PUBLIC_BYTES = 1184;
+export const ML_KEM_CIPHERTEXT_BYTES = 1088;
+export const ML_KEM_SEED_BYTES = 64;
+
+/** Derives the private key from a seed, which is overwritten. */
+export function mlKemOf(seed: Buffer): KeyObject {
+  const key = rawKeys.createPrivateKey({ key: seed, format: 'raw-seed', asymmetricKeyType: ML_KEM });
+  wipe(seed);
+  return key;
+}
+
+function publicMlKem(publicKey: Uint8Array): KeyObject {
+  try {
+    return rawKeys.createPublicKey({
+      key: publicKey.subarray(0, ML_KEM_PUBLIC_BYTES),
+      format: 'raw-public',
+      asymmetricKeyType: ML_KEM,
+    });
+  } catch (error) {
+    throw invalid(ownWords('the recipient is not a valid ML-KEM public key'), { cause: error });
+  }
+}
+
+/**
+ * Encapsulates a secret for the holder of a key.
+ * @param publicKey begins with the ML-KEM public key
+ * @throws `invalid`
+ */
+export function encapsulated(publicKey: Uint8Array): { readonly shared: Buffer; readonly sent: Buffer } {
+  const { sharedKey, ciphertext } = encapsulate(publicMlKem(publicKey));
+  return { shared: Buffer.from(sharedKey), sent: Buffer.from(ciphertext) };
+}
 
 /**
  * X-Wing, the hybrid of ML-KEM-768 (FIPS 203) and X25519 (draft-connolly-cfrg-xwing-kem, 5), and with it one message of
@@ -21,9 +58,8 @@ import { ephemeralX25519, lowOrderRecipient, lowOrderShare, x25519, x25519Public
 
 /** X-Wing's label, the ASCII drawing `\.//^\`. */
 const LABEL = Buffer.from('5c2e2f2f5e5c', 'hex');
-/** KEM ID, from the draft. */
-const KEM = 0x647a;
-const INFO = 'age-encryption.org/mlkem768x25519';
+/** The KEM ID is from the draft. */
+const USE: HpkeUse = { kem: 0x647a, info: 'age-encryption.org/mlkem768x25519' };
 
 interface Halves {
   readonly mlKem: KeyObject;
@@ -75,11 +111,8 @@ export const xWingKem: WrittenKem = {
     const x = x25519(secret, publicShare);
     wipe(secret);
     if (x === undefined) throw lowOrderRecipient();
-    const { key, nonce } = keyOfOneMessage(KEM, INFO, combined(shared, x, share, publicShare));
-    return {
-      encapsulated: Buffer.concat([sent, share]),
-      body: sealOnce(key, nonce, plaintext),
-    };
+    const body = sealMessage(USE, combined(shared, x, share, publicShare), plaintext);
+    return { encapsulated: Buffer.concat([sent, share]), body };
   },
   open(secret, publicKey, { encapsulated: sent, body }: SealedSecret) {
     const halves = halvesOf(secret);
@@ -89,7 +122,6 @@ export const xWingKem: WrittenKem = {
     if (x === undefined) throw lowOrderShare();
     const mlKem = decapsulate(halves.mlKem, sent.subarray(0, ML_KEM_CIPHERTEXT_BYTES));
     const publicShare = publicKey.subarray(ML_KEM_PUBLIC_BYTES);
-    const { key, nonce } = keyOfOneMessage(KEM, INFO, combined(Buffer.from(mlKem), x, share, publicShare));
-    return openOnce(key, nonce, body);
+    return openMessage(USE, combined(Buffer.from(mlKem), x, share, publicShare), body);
   },
 };

@@ -11,7 +11,7 @@ import { describe, expect, it } from 'vitest';
 import type { Stanza } from '../../../../src/transit/envelope/age/header.ts';
 import { ageRecipient, parseRecipient, sealedFor } from '../../../../src/transit/envelope/age/recipients.ts';
 import { parseBech32, printBech32 } from '../../../../src/transit/key-types/age/bech32.ts';
-import { keyOfOneMessage } from '../../../../src/transit/key-types/age/hpke.ts';
+import { keyOfOneMessage } from '../../../../src/transit/key-types/age/kem.ts';
 import { isScalar, pointOf } from '../../../../src/transit/key-types/age/p256.ts';
 import {
   decapsulatedHybrid,

@@ -8,7 +8,7 @@ import {
 } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { CURVES } from '../../../../src/ground/curves.ts';
-import { joinedNumbers } from '../../../../src/transit/key-types/ecdsa-signature.ts';
+import { joinedNumbers } from '../../../../src/transit/key-types/ecdsa.ts';
 import {
   signEcdsaDigest,
   verifyEcdsaDigest,
