@@ -3,14 +3,13 @@
 import { type CatalogueBranch, entry, from, served } from './catalogue-entry.ts';
 
 const keys = from(() => import('./transit/keys.ts'));
-const keyRevocation = from(() => import('./transit/key-revocation.ts'));
 const dataKey = from(() => import('./transit/data-key.ts'));
-const softDelete = from(() => import('./transit/soft-delete.ts'));
+const revocation = from(() => import('./transit/revocation.ts'));
+const exports = from(() => import('./transit/export.ts'));
+const publicKeys = from(() => import('./transit/public-keys.ts'));
+const tools = from(() => import('./transit/tools.ts'));
 const keyTags = from(() => import('./transit/key-tags.ts'));
-const backupKey = from(() => import('./transit/backup-key.ts'));
 const importKey = from(() => import('./transit/import-key.ts'));
-const byokExport = from(() => import('./transit/byok-export.ts'));
-const certificates = from(() => import('./transit/certificates.ts'));
 const mountSettings = from(() => import('./transit/mount-settings.ts'));
 const tokenCreate = from(() => import('./access/token-create.ts'));
 const tokenLookup = from(() => import('./access/token-lookup.ts'));
@@ -39,7 +38,6 @@ const userpass = from(() => import('./auth/userpass.ts'));
 const seal = from(() => import('./sys/seal.ts'));
 const server = from(() => import('./sys/server.ts'));
 const auditedHeaders = from(() => import('./sys/audited-headers.ts'));
-const jwks = from(() => import('./transit/jwks.ts'));
 const cors = from(() => import('./sys/cors.ts'));
 const capabilities = from(() => import('./sys/capabilities.ts'));
 const capabilityHolders = from(() => import('./sys/capability-holders.ts'));
@@ -59,7 +57,7 @@ export const catalogue = {
     keys: {
       create: entry('Create a named key', keys('create')),
       read: entry('Show a key with its versions and public keys', keys('read')),
-      jwks: entry('Print the public keys of a key as a JSON Web Key Set (JWKS)', jwks('jwks')),
+      jwks: entry('Print the public keys of a key as a JSON Web Key Set (JWKS)', publicKeys('jwks')),
       list: entry('List the names of the keys', keys('list')),
       config: entry('Update the settings of a key', keys('configure')),
       rotate: entry('Rotate a key: add a version and make it the latest', keys('rotate')),
@@ -67,20 +65,20 @@ export const catalogue = {
       tags: entry('List the tags of a key', keyTags('tags')),
       tag: entry('Add tags to a key; tags that do not exist are created', keyTags('tag')),
       untag: entry('Remove tags from a key', keyTags('untag')),
-      revoke: entry('Stop every use of a version of a key, until reinstated', keyRevocation('revoke')),
-      reinstate: entry('Allow a revoked version of a key to be used again', keyRevocation('reinstate')),
-      destroy: entry('Permanently destroy one version of a key', keyRevocation('destroy')),
+      revoke: entry('Stop every use of a version of a key, until reinstated', revocation('revoke')),
+      reinstate: entry('Allow a revoked version of a key to be used again', revocation('reinstate')),
+      destroy: entry('Permanently destroy one version of a key', revocation('destroy')),
       delete: entry('Permanently delete a key and all its versions', keys('remove')),
-      export: entry('Print the key material of an exportable key', () => import('./transit/export-key.ts')),
-      csr: entry('Create a certificate signing request (CSR) for a key', certificates('csr')),
+      export: entry('Print the key material of an exportable key', exports('exportKey')),
+      csr: entry('Create a certificate signing request (CSR) for a key', publicKeys('csr')),
       'set-certificate': entry(
         'Store a certificate chain beside a signing key',
-        certificates('setCertificate'),
+        publicKeys('setCertificate'),
       ),
-      'soft-delete': entry('Stop every use of a key, until restored (soft-delete)', softDelete('softDelete')),
+      'soft-delete': entry('Stop every use of a key, until restored (soft-delete)', revocation('softDelete')),
       'soft-delete-restore': entry(
         'Restore a soft-deleted key, so that it can be used',
-        softDelete('restore'),
+        revocation('restoreDeleted'),
       ),
     },
     encrypt: entry('Encrypt a value with a named key', () => import('./transit/encrypt.ts')),
@@ -89,24 +87,21 @@ export const catalogue = {
     reencrypt: entry('Re-encrypt a ciphertext with another key', () => import('./transit/reencrypt.ts')),
     datakey: entry('Generate a data key and encrypt it with a named key', dataKey('declaration')),
     datakeys: entry('Generate data keys and encrypt them with a named key', dataKey('many')),
-    random: entry('Print random bytes', () => import('./transit/random-bytes.ts')),
-    hash: entry('Hash a value', () => import('./transit/hash-data.ts')),
+    random: entry('Print random bytes', tools('random')),
+    hash: entry('Hash a value', tools('hashData')),
     hmac: entry('Compute an HMAC with a named key', () => import('./transit/hmac.ts')),
     sign: entry('Sign a value', () => import('./transit/sign.ts')),
     verify: entry('Verify a signature or an HMAC', () => import('./transit/verify.ts')),
-    backup: entry('Back up a key with all its versions, in plaintext', backupKey('backup')),
-    restore: entry('Restore a key from a backup', backupKey('restore')),
+    backup: entry('Back up a key with all its versions, in plaintext', exports('backup')),
+    restore: entry('Restore a key from a backup', exports('restore')),
     import: entry('Import an existing key', importKey('create')),
     'import-version': entry('Import a new version of an imported key', importKey('addVersion')),
     'wrapping-key': entry(
       'Print the public key with which to encrypt keys for import',
-      byokExport('wrappingKey'),
+      exports('wrappingKey'),
     ),
-    'byok-export': entry('Export a key, encrypted for another server (BYOK)', byokExport('byokExport')),
-    'derive-key': entry(
-      "Create a key from your key and a peer's public key (ECDH)",
-      () => import('./transit/derive-key.ts'),
-    ),
+    'byok-export': entry('Export a key, encrypted for another server (BYOK)', exports('byokExport')),
+    'derive-key': entry("Create a key from your key and a peer's public key (ECDH)", importKey('derive')),
     'key-defaults': entry(
       'Show or set whether encrypting creates missing keys',
       mountSettings('configureKeyDefaults'),

@@ -14,7 +14,7 @@ import type { Engine } from './engine.ts';
 import { type Encrypted, KeyCipher, oaepHashOf, requirePaddingScheme } from './key-cipher.ts';
 import { findKey, keyIn, keyRef, noSuchKey } from './key-collection.ts';
 import type { NamedKeyDocument } from './key-document.ts';
-import { encryptMakes, keyTypes, parameterSetsOf } from './key-types/index.ts';
+import { encryptionTypeNames, encryptMakes, parameterSetsOf } from './key-types/index.ts';
 import type { KeyType } from './key-types/key-type.ts';
 import { newDocument, requireKeyType } from './lifecycle.ts';
 import { readSettings } from './mount-settings.ts';
@@ -168,14 +168,13 @@ const needsContext = (): CofferError =>
 function requireCreatableType(name: string): KeyType {
   const { type } = requireKeyType(name, parameterSetsOf(name)?.[0]);
   if (encryptMakes(type)) return type;
-  const makes = keyTypes().filter(encryptMakes);
   const encrypts = type.publicKeyEncryption !== undefined;
   const instead = encrypts
     ? `run "coffer transit keys create NAME --type ${name}" first`
     : 'this type cannot encrypt';
   throw unsupported(`key type ${name} not supported for this operation`, {
     field: 'type',
-    hint: `encrypt creates only keys of the types ${makes.map((made) => made.name).join(', ')}; ${instead}`,
+    hint: `encrypt creates only keys of the types ${encryptionTypeNames().join(', ')}; ${instead}`,
   });
 }
 

@@ -1,9 +1,10 @@
 import { type DataKey, type DataKeyRequest, dataKey, dataKeys } from '../../transit/data-key.ts';
 import { choice, integer, type ValuesOf } from '../declaration/params.ts';
-import { type EncryptedData, encrypted } from './batch-results.ts';
 import {
   associatedData,
   context,
+  type EncryptedData,
+  encrypted,
   existingKey,
   keyVersion,
   nonce,

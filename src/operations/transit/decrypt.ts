@@ -3,15 +3,18 @@ import { wipe } from '../../ground/bytes.ts';
 import { onlyValue } from '../../transit/batch.ts';
 import type { Outcome } from '../declaration/operation.ts';
 import { batch, type ValuesOf } from '../declaration/params.ts';
-import { engineItems, failedItems, resultLines, type SingleOrBatch } from './batch-results.ts';
 import {
   ciphertextParameters,
   contextsApart,
+  engineItems,
   existingKey,
+  failedItems,
   oaepHash,
   paddingScheme,
   partialFailureCode,
   reference,
+  resultLines,
+  type SingleOrBatch,
   transitOperation,
 } from './parameters.ts';
 

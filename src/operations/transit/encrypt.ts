@@ -3,29 +3,27 @@ import { onlyValue } from '../../transit/batch.ts';
 import { encrypt } from '../../transit/encrypt.ts';
 import type { Engine } from '../../transit/engine.ts';
 import { findKey } from '../../transit/key-collection.ts';
-import { DEFAULT_KEY_TYPE, encryptMakes, keyTypes } from '../../transit/key-types/index.ts';
+import { DEFAULT_KEY_TYPE, encryptionTypeNames } from '../../transit/key-types/index.ts';
 import { isMissing, type Outcome } from '../declaration/operation.ts';
 import { base64, batch, flag, text, type ValuesOf } from '../declaration/params.ts';
-import {
-  type EncryptedData,
-  encrypted,
-  engineItems,
-  failedItems,
-  resultLines,
-  type SingleOrBatch,
-} from './batch-results.ts';
 import {
   associatedData,
   context,
   contextsApart,
+  type EncryptedData,
+  encrypted,
+  engineItems,
+  failedItems,
   itemKeyVersion,
-  keyName,
+  keyInPath,
   keyVersion,
   nonce,
   oaepHash,
   paddingScheme,
   partialFailureCode,
   reference,
+  resultLines,
+  type SingleOrBatch,
   transitOperation,
 } from './parameters.ts';
 
@@ -45,11 +43,7 @@ export const declaration = transitOperation({
   withoutSecret: true,
   computes: true,
   params: {
-    name: keyName({
-      help: 'Key to encrypt with; created if it does not exist.',
-      required: true,
-      cli: { positional: true, refersTo: 'key' },
-    }),
+    name: keyInPath('Key to encrypt with; created if it does not exist.'),
     plaintext: base64({ help: 'Plaintext, base64 (may be empty).' }),
     context,
     key_version: keyVersion,
@@ -60,12 +54,7 @@ export const declaration = transitOperation({
     type: text({
       help: 'Type of the key, if this command creates it.',
       default: DEFAULT_KEY_TYPE,
-      cli: {
-        suggest: () =>
-          keyTypes()
-            .filter(encryptMakes)
-            .map(({ name }) => name),
-      },
+      cli: { suggest: encryptionTypeNames },
     }),
     convergent_encryption: flag({
       help: 'If this command creates the key, make it convergent: equal plaintexts give equal ciphertexts.',

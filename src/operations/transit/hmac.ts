@@ -3,8 +3,15 @@ import { DEFAULT_HASH, hashNames } from '../../transit/hashing.ts';
 import { hmac } from '../../transit/hmac.ts';
 import type { Outcome } from '../declaration/operation.ts';
 import { base64, batch, text } from '../declaration/params.ts';
-import { engineItems, resultLines, type SingleOrBatch } from './batch-results.ts';
-import { existingKey, keyVersion, reference, transitOperation } from './parameters.ts';
+import {
+  engineItems,
+  existingKey,
+  keyVersion,
+  reference,
+  resultLines,
+  type SingleOrBatch,
+  transitOperation,
+} from './parameters.ts';
 
 const input = base64({ help: 'Input to authenticate, base64 (may be empty).' });
 

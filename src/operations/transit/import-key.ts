@@ -8,11 +8,16 @@ import { systemRandom } from '../../ground/random.ts';
 import { importKey } from '../../transit/key-exchange/import-key.ts';
 import { importVersion } from '../../transit/key-exchange/import-version.ts';
 import { wrapForTransport } from '../../transit/key-exchange/wrapping.ts';
-import { DEFAULT_KEY_TYPE, keyTypeNames, keyTypes } from '../../transit/key-types/index.ts';
 import { privateKeyFromPkcs8 } from '../../transit/key-types/der.ts';
+import {
+  DEFAULT_KEY_TYPE,
+  encryptionTypeNames,
+  keyTypeNames,
+  keyTypes,
+} from '../../transit/key-types/index.ts';
 import type { Runner } from '../declaration/operation.ts';
 import { base64, duration, flag, integer, text } from '../declaration/params.ts';
-import { existingKey, keyName, parameterSet, transitOperation } from './parameters.ts';
+import { existingKey, keyInPath, parameterSet, transitOperation, wrappingHashNames } from './parameters.ts';
 
 /** Common parameters of both import operations. */
 const incomingKey = {
@@ -31,14 +36,14 @@ const incomingKey = {
   hash_function: text({
     help: 'Hash function of RSA-OAEP, which encrypts the key on its way to the server.',
     default: 'SHA256',
-    cli: { metavar: 'HASH', suggest: () => ['SHA1', 'SHA224', 'SHA256', 'SHA384', 'SHA512'] },
+    cli: { metavar: 'HASH', suggest: wrappingHashNames },
   }),
 };
 
 export const create = transitOperation({
   route: 'POST keys/:name/import',
   params: {
-    name: keyName({ help: 'Name of the new key.', required: true, cli: { positional: true } }),
+    name: keyInPath('Name of the new key.', { positional: true }),
     type: text({
       help: 'Key type, case-insensitive.',
       default: DEFAULT_KEY_TYPE,
@@ -135,6 +140,62 @@ export const addVersion = transitOperation({
       publicKey: values.public_key,
       hashFunction: values.hash_function,
       version: values.version,
+    });
+    return {};
+  },
+});
+
+export const derive = transitOperation({
+  route: 'POST derive-key/:name',
+  withoutSecret: true,
+  params: {
+    name: keyInPath('Key to create from the result, or existing key that gets it as a new version.', {
+      positional: true,
+    }),
+    key_derivation_algorithm: text({
+      help: 'Key agreement algorithm: ecdh.',
+      default: 'ecdh',
+      cli: { metavar: 'ALGORITHM', suggest: () => ['ecdh'] },
+    }),
+    peer_public_key: text({
+      help: 'Public key of the peer, PEM.',
+      default: '',
+      cli: { metavar: 'PEM' },
+    }),
+    base_key_name: text({
+      help: 'Your key, of an ECDSA type, whose private key is combined with PEM.',
+      default: '',
+      cli: { metavar: 'NAME', refersTo: 'key' },
+    }),
+    base_key_version: integer({
+      help: 'Version of the base key (0: latest).',
+      default: 0,
+      cli: { metavar: 'N' },
+    }),
+    derived_key_type: text({
+      help: 'Type of the new key, case-insensitive; encryption types only. Default: aes256-gcm96.',
+      cli: { suggest: encryptionTypeNames },
+    }),
+  },
+  cli: {
+    input: { param: 'peer_public_key', as: 'text' },
+    done: (values) =>
+      `Derived key ${values['name']} (${values['derived_key_type'] ?? DEFAULT_KEY_TYPE}, version 1).`,
+    examples: [
+      [
+        'coffer transit derive-key with-bob --base-key-name mine --in bob.pem',
+        'Derive a key shared with Bob',
+      ],
+    ],
+  },
+  async run({ engine }, values) {
+    const { deriveKey } = await import('../../transit/key-exchange/derive-key.ts');
+    await deriveKey(engine, values.name, {
+      algorithm: values.key_derivation_algorithm,
+      peerPublicKey: values.peer_public_key,
+      baseKeyName: values.base_key_name,
+      baseKeyVersion: values.base_key_version,
+      type: values.derived_key_type,
     });
     return {};
   },

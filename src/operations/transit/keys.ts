@@ -13,7 +13,7 @@ import { foreseeDeletion, foreseeKey, foreseeTrim } from './foreseen.ts';
 import { type KeyData, keyData, keyTable } from './key-data.ts';
 import { keysCarrying, tagOrganization, tagsOfKey } from './key-tags.ts';
 import { keyListTable, keyViews } from './key-views.ts';
-import { eachKey, existingKey, keyName, parameterSet, transitOperation } from './parameters.ts';
+import { eachKey, existingKey, keyInPath, parameterSet, transitOperation } from './parameters.ts';
 
 const LEAVES = { exportable: 'be exported', allow_plaintext_backup: 'be backed up in plaintext' } as const;
 
@@ -26,7 +26,7 @@ export const create = transitOperation({
   // A key could be created in place of a deleted one, and would be used under its name.
   withoutSecret: keepsKeyIn,
   params: {
-    name: keyName({ help: 'Name of the key to create.', required: true, cli: { positional: 'each' } }),
+    name: keyInPath('Name of the key to create.', { positional: 'each' }),
     type: text({
       help: 'Key type.',
       default: DEFAULT_KEY_TYPE,

@@ -1,35 +1,38 @@
-/** Declares the operations below a transit mount, and their common parameters. */
+/** Declares the operations below a transit mount, and their common parameters and results. */
 
-import { invalid } from '../../ground/errors.ts';
-import type { Engine } from '../../transit/engine.ts';
-import { DEFAULT_HASH, hashNames } from '../../transit/hashing.ts';
+import { type CofferError, invalid } from '../../ground/errors.ts';
+import type { BatchItem, ItemResult } from '../../transit/batch.ts';
+import { hashNames } from '../../transit/hashing.ts';
+import type { Encrypted } from '../../transit/key-cipher.ts';
 import { KEY_NAME } from '../../transit/key-document.ts';
-import type { SignatureRequest } from '../../transit/signing.ts';
 import { operationsOf } from '../declaration/mount-operations.ts';
 import {
   type BatchShape,
   type Declaration,
   type MountCall,
   type Operation,
+  type Outcome,
   operation,
 } from '../declaration/operation.ts';
 import {
   base64,
+  type CliParam,
   type Declared,
   declare,
-  flag,
   integer,
   type Params,
+  type ParsedItem,
   type Spec,
   text,
-  type ValuesOf,
 } from '../declaration/params.ts';
 import { parseText } from '../declaration/weak-values.ts';
 
 /** Declares an operation of transit mounts, whose handler gets the engine of the mount. */
 export const transitOperation = operationsOf('transit', (call: MountCall) => {
   const engine = call.core.engine(call.mount);
-  return engine instanceof Promise ? engine.then((opened) => ({ ...call, engine: opened })) : { ...call, engine };
+  return engine instanceof Promise
+    ? engine.then((opened) => ({ ...call, engine: opened }))
+    : { ...call, engine };
 });
 
 /** Declares an operation that does not depend on the mount: it is also available below `sys/tools`. */
@@ -72,19 +75,17 @@ export const parameterSet = text({
   cli: { metavar: 'SET' },
 });
 
-/** Named key in the path. */
-export const existingKey = keyName({
-  help: 'Name of the key.',
-  required: true,
-  cli: { positional: true, refersTo: 'key' },
-});
+/** Named key in the path; by default one that exists. */
+export const keyInPath = (help: string, cli: CliParam = { positional: true, refersTo: 'key' }) =>
+  keyName({ help, required: true, cli });
+
+export const existingKey = keyInPath('Name of the key.');
 
 /** Key names, for commands that take several. */
-export const eachKey = keyName({
-  help: 'Name of the key.',
-  required: true,
-  cli: { positional: 'each', refersTo: 'key' },
-});
+export const eachKey = keyInPath('Name of the key.', { positional: 'each', refersTo: 'key' });
+
+/** Hash functions of RSA-OAEP for keys on their way between servers. */
+export const wrappingHashNames = () => ['SHA1', 'SHA224', 'SHA256', 'SHA384', 'SHA512'];
 
 export const context = base64({
   help: 'Context that the key for this value is derived from, base64; required for derived keys.',
@@ -140,68 +141,72 @@ export const itemKeyVersion = integer({ help: 'Key version (0: latest).' });
 
 export const reference = text({ help: 'Caller-defined text, returned with the result.' });
 
-export const hashAlgorithm = text({
-  help: 'Hash function: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224, sha3-256, sha3-384, sha3-512 or none. Default: sha2-256.',
-  cli: { suggest: hashNames },
-});
-
-/**
- * Older name of `hash_algorithm`. It is sent as `hash_algorithm` in the body: OpenBao does not read the older name
- * there, and with the name of the hash in the path a policy for `sign/NAME` would not match.
- */
-const oldHashAlgorithm = {
-  ...text({
-    help: 'Older name of hash_algorithm, which takes precedence if both are given.',
-    cli: { suggest: hashNames },
-  }),
-  sentAs: 'hash_algorithm',
-};
-
-/** Signature parameters, common to sign and verify. */
-export const signatureParameters = {
-  hash_algorithm: hashAlgorithm,
-  algorithm: oldHashAlgorithm,
-  prehashed: flag({ help: 'The input is already a hash (base64 of the binary digest).', default: false }),
-  signature_algorithm: text({
-    help: 'Signature scheme, for RSA keys: pss or pkcs1v15. Default: pss.',
-    default: '',
-    cli: { suggest: () => ['pss', 'pkcs1v15'] as const },
-  }),
-  marshaling_algorithm: text({
-    help: 'Encoding of signatures, for ECDSA keys: asn1, or jws as in JSON Web Signatures.',
-    default: 'asn1',
-    cli: { suggest: () => ['asn1', 'jws'] as const },
-  }),
-  salt_length: text({
-    help: 'RSA-PSS salt length: auto, hash, or a number of bytes.',
-    default: 'auto',
-    cli: { suggest: () => ['auto', 'hash'] },
-  }),
-  signature_context: base64({
-    help: 'Signature context, base64 (ed25519, ML-DSA and SLH-DSA); the same for signing and verifying.',
-    default: '',
-    cli: { textTwin: true, metavar: 'B64' },
-  }),
-};
-
-/** Converts the signature parameters for the engine. Empty hash names count as absent. */
-export const signatureRequest = (values: ValuesOf<typeof signatureParameters>): SignatureRequest => ({
-  hashAlgorithm: values.hash_algorithm || values.algorithm || DEFAULT_HASH,
-  prehashed: values.prehashed,
-  signatureAlgorithm: values.signature_algorithm,
-  marshalingAlgorithm: values.marshaling_algorithm,
-  saltLength: values.salt_length,
-  signatureContext: values.signature_context,
-});
-
-/**
- * Returns the single input; `input` or `batch_input` is required. For Vault clients, a missing input is empty, but not
- * in an item of a batch.
- */
-export const singleInput = (engine: Engine, input: string | undefined): string | undefined =>
-  input ?? (engine.keepsFamilyRules ? '' : undefined);
-
 export const partialFailureCode = integer({
   help: 'HTTP status if some items of a batch fail. Default: 400.',
   cli: { hidden: true },
+});
+
+interface Referenced {
+  readonly reference?: string;
+}
+
+/** Entry of `batch_results`. */
+type ResultLine<T> = (T | { readonly error: string }) & { readonly reference: string };
+
+/** Result of an operation that takes one value or many: `S` for one, lines `L` for many. */
+export type SingleOrBatch<S, L> =
+  | (S & { readonly batch_results?: never })
+  | ({ readonly batch_results: readonly ResultLine<L>[] } & { readonly [K in keyof S]?: never });
+
+/**
+ * Returns the lines of `batch_results`, in the order of the items, each with the item's `reference`.
+ * @param failed members of a failed item besides its error
+ */
+export function resultLines<T, L extends object>(
+  items: readonly ParsedItem<Referenced>[],
+  results: readonly ItemResult<T>[],
+  line: (value: T) => L,
+  failed: object = {},
+): ResultLine<L>[] {
+  return results.map((result, index) => {
+    // Each line is a new object, so it can be extended: copying it would cost as much as a small HMAC.
+    const answer: object =
+      'error' in result ? { ...failed, error: result.error.message } : line(result.value);
+    (answer as { reference: string }).reference = items[index]?.values.reference ?? '';
+    return answer as ResultLine<L>;
+  });
+}
+
+/** Converts the items for the engine. */
+export const engineItems = <V, I extends object>(
+  items: readonly ParsedItem<V>[],
+  item: (values: Partial<V>) => I,
+): (I & BatchItem)[] =>
+  items.map(({ values, problem }) => (problem === undefined ? item(values) : { ...item(values), problem }));
+
+/** Returns the status for a batch with failed items: Vault clients check it, and may request another. */
+export function failedItems(
+  results: readonly ItemResult<unknown>[],
+  requestedCode: number | undefined,
+): Pick<Outcome<unknown>, 'failedItems' | 'warnings'> {
+  const errors = results.flatMap((result): CofferError[] => ('error' in result ? [result.error] : []));
+  if (errors.length === 0) return {};
+  const usual = { failedItems: { statusCode: 400 } };
+  if (requestedCode === undefined || errors.length === results.length) return usual;
+  if (requestedCode < 200 || requestedCode > 599) {
+    const warning = `invalid HTTP response code override from partial_failure_response_code, reverting to 400`;
+    return { ...usual, warnings: [warning] };
+  }
+  return { failedItems: { statusCode: requestedCode } };
+}
+
+/** Result of encrypt, rewrap and datakey. */
+export interface EncryptedData {
+  readonly ciphertext: string;
+  readonly key_version: number;
+}
+
+export const encrypted = ({ ciphertext, keyVersion }: Encrypted): EncryptedData => ({
+  ciphertext,
+  key_version: keyVersion,
 });

@@ -6,18 +6,16 @@ import { reencrypt } from '../../transit/rewrap.ts';
 import type { Caller, MountCall, Outcome } from '../declaration/operation.ts';
 import { base64, batch, type ValuesOf } from '../declaration/params.ts';
 import {
+  contextsApart,
   type EncryptedData,
   encrypted,
   engineItems,
-  resultLines,
-  type SingleOrBatch,
-} from './batch-results.ts';
-import {
-  contextsApart,
   itemKeyVersion,
-  keyName,
+  keyInPath,
   keyVersion,
   reference,
+  resultLines,
+  type SingleOrBatch,
   transitOperation,
 } from './parameters.ts';
 import { rewrapItem, rewrapParameters } from './rewrap.ts';
@@ -45,16 +43,8 @@ export const declaration = transitOperation({
   withoutSecret: true,
   computes: true,
   params: {
-    name: keyName({
-      help: 'Key that the ciphertext is encrypted with.',
-      required: true,
-      cli: { positional: true, refersTo: 'key' },
-    }),
-    destination: keyName({
-      help: 'Key to encrypt the new ciphertext with.',
-      required: true,
-      cli: { positional: true, refersTo: 'key' },
-    }),
+    name: keyInPath('Key that the ciphertext is encrypted with.'),
+    destination: keyInPath('Key to encrypt the new ciphertext with.'),
     ...parameters,
     key_version: keyVersion,
     batch_input: batch(itemFields, {

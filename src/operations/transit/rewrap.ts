@@ -2,23 +2,21 @@ import { onlyValue } from '../../transit/batch.ts';
 import { rewrap } from '../../transit/rewrap.ts';
 import type { Outcome } from '../declaration/operation.ts';
 import { batch, type ValuesOf } from '../declaration/params.ts';
-import {
-  type EncryptedData,
-  encrypted,
-  engineItems,
-  resultLines,
-  type SingleOrBatch,
-} from './batch-results.ts';
 import { decryptItem } from './decrypt.ts';
 import {
   ciphertextParameters,
   contextsApart,
+  type EncryptedData,
+  encrypted,
+  engineItems,
   existingKey,
   itemKeyVersion,
   keyVersion,
   oaepHash,
   paddingScheme,
   reference,
+  resultLines,
+  type SingleOrBatch,
   transitOperation,
 } from './parameters.ts';
 

@@ -2,18 +2,22 @@ import { onlyValue } from '../../transit/batch.ts';
 import { type SignatureResult, sign } from '../../transit/signing.ts';
 import type { Outcome } from '../declaration/operation.ts';
 import { base64, batch } from '../declaration/params.ts';
-import { engineItems, resultLines, type SingleOrBatch } from './batch-results.ts';
-import { largeSignedInput } from './large-inputs.ts';
 import {
   context,
+  engineItems,
   existingKey,
   keyVersion,
   reference,
+  resultLines,
+  type SingleOrBatch,
+  transitOperation,
+} from './parameters.ts';
+import {
+  largeSignedInput,
   signatureParameters,
   signatureRequest,
   singleInput,
-  transitOperation,
-} from './parameters.ts';
+} from './signature-parameters.ts';
 
 const input = base64({ help: 'Input to sign, base64 (may be empty).' });
 

@@ -2,17 +2,21 @@ import { onlyValue } from '../../transit/batch.ts';
 import { verify } from '../../transit/verification.ts';
 import type { Outcome } from '../declaration/operation.ts';
 import { base64, batch, text, type ValuesOf } from '../declaration/params.ts';
-import { engineItems, resultLines, type SingleOrBatch } from './batch-results.ts';
-import { largeSignedInput } from './large-inputs.ts';
 import {
   context,
+  engineItems,
   existingKey,
   reference,
+  resultLines,
+  type SingleOrBatch,
+  transitOperation,
+} from './parameters.ts';
+import {
+  largeSignedInput,
   signatureParameters,
   signatureRequest,
   singleInput,
-  transitOperation,
-} from './parameters.ts';
+} from './signature-parameters.ts';
 
 const input = base64({ help: 'Input that was signed or authenticated, base64 (may be empty).' });
 const signature = text({

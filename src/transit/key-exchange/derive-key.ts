@@ -6,7 +6,7 @@ import { hkdfExpand, hkdfExtract } from '../derivation.ts';
 import type { Engine } from '../engine.ts';
 import { findKey, keyIn, keyRef, requireNotSoftDeleted } from '../key-collection.ts';
 import { KEY_NAME } from '../key-document.ts';
-import { DEFAULT_KEY_TYPE, encryptMakes, keyTypeNamed, keyTypes } from '../key-types/index.ts';
+import { DEFAULT_KEY_TYPE, encryptionTypeNames, encryptMakes, keyTypeNamed } from '../key-types/index.ts';
 import type { KeyType, StoredMaterial } from '../key-types/key-type.ts';
 import { type KeyVersion, NamedKey } from '../named-key.ts';
 import { versionOf, withVersion } from '../rotation.ts';
@@ -87,11 +87,10 @@ const IMPORTED: ImportSettings = {
 function requireDerivableType(name: string): KeyType {
   const type = keyTypeNamed(name.toLowerCase());
   if (type !== undefined && encryptMakes(type)) return type;
-  const derivable = keyTypes().filter(encryptMakes);
   throw refusal(
     `unknown key type ${name}`,
     'derived_key_type',
-    `use one of ${derivable.map((known) => known.name).join(', ')}`,
+    `use one of ${encryptionTypeNames().join(', ')}`,
   );
 }
 

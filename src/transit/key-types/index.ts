@@ -82,4 +82,7 @@ export const encryptsData = ({ aead, protocols, publicKeyEncryption }: KeyType):
  */
 export const encryptMakes = ({ aead }: KeyType): boolean => aead !== undefined;
 
+/** Returns the names of the types of which encrypting may create keys. */
+export const encryptionTypeNames = (): string[] => KEY_TYPES.filter(encryptMakes).map(({ name }) => name);
+
 export const keyTypes = (): readonly KeyType[] => KEY_TYPES;

@@ -1,7 +1,36 @@
-/** Certificates of signing keys: requests, and setting the chain. */
+/** Public halves of signing keys for others: JSON Web Key Sets, certificate requests, and certificate chains. */
 
+import { jsonWebKeySet, type PublishedKey } from '../../transit/jwks.ts';
 import { integer, text } from '../declaration/params.ts';
 import { existingKey, transitOperation } from './parameters.ts';
+
+/** JSON Web Key Set. */
+export interface KeySet {
+  readonly keys: readonly PublishedKey[];
+}
+
+/** Returns the public keys of a signing key in the form that JWT libraries read. */
+export const jwks = transitOperation({
+  route: 'GET keys/:name/jwks',
+  withoutSecret: true,
+  params: { name: existingKey },
+  cli: {
+    // Compact, like the documents that web servers publish.
+    lines: (data: KeySet) => [JSON.stringify(data)],
+    table: ({ keys }: KeySet) => ({
+      head: ['Key ID', 'Type', 'Algorithm'],
+      rows: keys.map(({ kid, kty, alg }) => [kid, String(kty), typeof alg === 'string' ? alg : '']),
+    }),
+    examples: [
+      ['coffer transit keys jwks tokens > jwks.json', 'Write a JWKS file for a web server'],
+      ['coffer transit keys jwks tokens -o json | jq -r .keys[].kid', 'Print only the key IDs'],
+    ],
+  },
+  async run({ engine }, { name }) {
+    const data: KeySet = { keys: await jsonWebKeySet(engine, name) };
+    return { data, topLevel: data };
+  },
+});
 
 const version = integer({ help: 'Version of the key to use. Default: latest.', cli: { metavar: 'N' } });
 

@@ -1,0 +1,99 @@
+/** Parameters that sign and verify have in common. */
+
+import { asCofferError } from '../../ground/errors.ts';
+import type { Engine } from '../../transit/engine.ts';
+import { DEFAULT_HASH, hashNamed, hashNames } from '../../transit/hashing.ts';
+import { keyTypeNamed } from '../../transit/key-types/index.ts';
+import type { SignatureRequest } from '../../transit/signing.ts';
+import type { LargeInput, Runner } from '../declaration/operation.ts';
+import { base64, flag, text, type ValuesOf } from '../declaration/params.ts';
+
+const hashAlgorithm = text({
+  help: 'Hash function: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224, sha3-256, sha3-384, sha3-512 or none. Default: sha2-256.',
+  cli: { suggest: hashNames },
+});
+
+/**
+ * Older name of `hash_algorithm`. It is sent as `hash_algorithm` in the body: OpenBao does not read the older name
+ * there, and with the name of the hash in the path a policy for `sign/NAME` would not match.
+ */
+const oldHashAlgorithm = {
+  ...text({
+    help: 'Older name of hash_algorithm, which takes precedence if both are given.',
+    cli: { suggest: hashNames },
+  }),
+  sentAs: 'hash_algorithm',
+};
+
+/** Signature parameters, common to sign and verify. */
+export const signatureParameters = {
+  hash_algorithm: hashAlgorithm,
+  algorithm: oldHashAlgorithm,
+  prehashed: flag({ help: 'The input is already a hash (base64 of the binary digest).', default: false }),
+  signature_algorithm: text({
+    help: 'Signature scheme, for RSA keys: pss or pkcs1v15. Default: pss.',
+    default: '',
+    cli: { suggest: () => ['pss', 'pkcs1v15'] as const },
+  }),
+  marshaling_algorithm: text({
+    help: 'Encoding of signatures, for ECDSA keys: asn1, or jws as in JSON Web Signatures.',
+    default: 'asn1',
+    cli: { suggest: () => ['asn1', 'jws'] as const },
+  }),
+  salt_length: text({
+    help: 'RSA-PSS salt length: auto, hash, or a number of bytes.',
+    default: 'auto',
+    cli: { suggest: () => ['auto', 'hash'] },
+  }),
+  signature_context: base64({
+    help: 'Signature context, base64 (ed25519, ML-DSA and SLH-DSA); the same for signing and verifying.',
+    default: '',
+    cli: { textTwin: true, metavar: 'B64' },
+  }),
+};
+
+/** Converts the signature parameters for the engine. Empty hash names count as absent. */
+export const signatureRequest = (values: ValuesOf<typeof signatureParameters>): SignatureRequest => ({
+  hashAlgorithm: values.hash_algorithm || values.algorithm || DEFAULT_HASH,
+  prehashed: values.prehashed,
+  signatureAlgorithm: values.signature_algorithm,
+  marshalingAlgorithm: values.marshaling_algorithm,
+  saltLength: values.salt_length,
+  signatureContext: values.signature_context,
+});
+
+/**
+ * Returns the single input; `input` or `batch_input` is required. For Vault clients, a missing input is empty, but not
+ * in an item of a batch.
+ */
+export const singleInput = (engine: Engine, input: string | undefined): string | undefined =>
+  input ?? (engine.keepsFamilyRules ? '' : undefined);
+
+/**
+ * Large inputs of sign and verify: if the key hashes its input first, the hash is sent instead, and the signature is
+ * the same. For callers who may use but not read the key, the whole input is sent.
+ */
+export const largeSignedInput: LargeInput = {
+  hint: 'the input must fit in memory; use "coffer sign FILE --key NAME" for larger files',
+  async hash(values, runner) {
+    const { name, hash_algorithm, algorithm, prehashed, hmac } = values;
+    const hash = hashNamed(String(hash_algorithm || (algorithm ?? DEFAULT_HASH)));
+    if (hash === undefined || prehashed || hmac !== undefined) return undefined;
+    if (!(await signsHashes(runner, String(name)))) return undefined;
+    return {
+      algorithm: hash.nodeName,
+      of: (digest) => ({ input: digest.toString('base64'), prehashed: true }),
+    };
+  },
+};
+
+async function signsHashes(runner: Runner, name: string): Promise<boolean> {
+  try {
+    const { data } = await runner.run('transit keys read', { name });
+    const type = (data as { readonly type?: unknown } | undefined)?.type;
+    return keyTypeNamed(String(type))?.signing?.signsHashes === true;
+  } catch (error) {
+    if (asCofferError(error)?.kind === 'denied') return false;
+    throw error;
+  }
+}
