@@ -1,6 +1,7 @@
 import { isRegularFile } from '../ground/directories.ts';
 import { CofferError, invalid } from '../ground/errors.ts';
-import { isMissing, type Operation } from '../operations/declaration/operation.ts';
+import { isMissing } from '../operations/declaration/deleting.ts';
+import type { Operation } from '../operations/declaration/operation.ts';
 import { formatOf } from '../secret-files/formats.ts';
 import { KEY_NAME } from '../transit/key-document.ts';
 import { filledWithKeys, hintWithKeys } from './candidates.ts';

@@ -1,7 +1,7 @@
 import { invalid, notFound } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { FOR_GOOD } from '../declaration/deleting.ts';
-import { operation } from '../declaration/operation.ts';
+import { done, operation } from '../declaration/operation.ts';
 import {
   accessorParam,
   callingToken,
@@ -56,12 +56,11 @@ export const revokeSelf = operation({
   withoutSecret: true,
   params: {},
   cli: { done: () => 'Revoked.' },
-  async run(call) {
+  run: done(async (call) => {
     const { accessor } = callingToken(call.caller);
     if (accessor === '') refuseBatch((await findOwn(call)).record.token, 'revoked');
     await (await call.core.access()).tokens.revoke(accessor);
-    return {};
-  },
+  }),
 });
 
 export const revokeAccessor = operation({
@@ -81,13 +80,12 @@ const PATH = 'auth/token/revoke-orphan';
 export const revokeOrphan = operation({
   route: `POST /${PATH}`,
   params: { token: tokenId('Token, or its accessor (its ID in "coffer token list").') },
-  async run(call, values) {
+  run: done(async (call, values) => {
     if (!call.caller.may(PATH, 'sudo'))
       throw invalid(ownWords('root or sudo privileges required to revoke and orphan'));
     const target = await findToken(call, values.token, 'auth/token/revoke-accessor');
     if (target === undefined) throw invalid(ownWords('token to revoke not found'), { field: 'token' });
     refuseBatch(target.record.token, 'revoked');
     await (await call.core.access()).tokens.revokeAlone(target.record.accessor);
-    return {};
-  },
+  }),
 });

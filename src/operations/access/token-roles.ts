@@ -5,7 +5,7 @@ import { notFound } from '../../ground/errors.ts';
 import { listAnswer, listCli, tidied, tokenRoleName } from '../auth/named-objects.ts';
 import { deletingByName, eachNamed } from '../declaration/deleting.ts';
 import { lacking } from '../declaration/lacking.ts';
-import { operation } from '../declaration/operation.ts';
+import { done, operation } from '../declaration/operation.ts';
 import { duration, flag, integer, type Params, text, textMap, texts } from '../declaration/params.ts';
 import type { Details } from '../declaration/table.ts';
 
@@ -149,21 +149,17 @@ export const write = operation({
     ],
   },
   exists: async ({ core }, { name }) => (await (await core.access()).roles.read(name)) !== undefined,
-  async run({ core }, values) {
+  run: done(async ({ core }, values) => {
     const { name, token_ttl, token_max_ttl, token_policies, token_strictly_bind_ip, ...change } = values;
     await (await core.access()).roles.write(name, change);
-    return {};
-  },
+  }),
 });
 
 export const remove = operation({
   route: 'DELETE /auth/token/roles/:name',
   params: { name: eachNamed(tokenRoleName) },
   cli: deletingByName('token role', { read: 'token roles read' }),
-  async run({ core }, { name }) {
-    await (await core.access()).roles.delete(name);
-    return {};
-  },
+  run: done(async ({ core }, { name }) => (await core.access()).roles.delete(name)),
 });
 
 /** Maintenance task that servers also run periodically. */

@@ -12,6 +12,7 @@ import { removeRole, writeRole } from '../../access/methods/approle/roles.ts';
 import { type CofferError, invalid, notFound } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { deletingByName, eachNamed } from '../declaration/deleting.ts';
+import { done } from '../declaration/operation.ts';
 import { duration, flag, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
 import { listAnswer, listCli, listParams, loginOperations, pageOf, roleName } from './named-objects.ts';
 import {
@@ -111,7 +112,7 @@ export const write = approleOperation({
     ],
   },
   exists: async ({ room }, values) => (await rolesOf(room).read(values.role_name)) !== undefined,
-  async run({ room }, { role_name: name, ...values }) {
+  run: done(async ({ room }, { role_name: name, ...values }) => {
     if (values.role_id === '') {
       throw invalid(ownWords('invalid role_id supplied, or failed to generate a role_id'), {
         field: 'role_id',
@@ -122,18 +123,14 @@ export const write = approleOperation({
       token: givenSettings(values),
       roleId: values.role_id,
     });
-    return {};
-  },
+  }),
 });
 
 export const remove = approleOperation({
   route: 'DELETE role/:role_name',
   params: { role_name: eachNamed(role_name) },
   cli: deletingByName('role', { read: 'auth approle read', param: 'role_name', more: ' and its secret IDs' }),
-  async run({ room }, values) {
-    await removeRole(room, values.role_name);
-    return {};
-  },
+  run: done(({ room }, values) => removeRole(room, values.role_name)),
 });
 
 export const readRoleId = approleOperation({
@@ -148,12 +145,11 @@ export const readRoleId = approleOperation({
 export const writeRoleId = approleOperation({
   route: 'POST role/:role_name/role-id',
   params: { role_name, role_id: text({ help: 'Role ID that programs log in with.', default: '' }) },
-  async run({ room }, { role_name: name, role_id: roleId }) {
+  run: done(async ({ room }, { role_name: name, role_id: roleId }) => {
     if (roleId === '') throw invalid(ownWords('missing role_id'), { field: 'role_id' });
     const missing = () => noRole(name);
     await writeRole(room, name, { settings: {}, token: {}, roleId }, { missing });
-    return {};
-  },
+  }),
 });
 
 /** Members of a role that have paths of their own. */
@@ -199,23 +195,21 @@ export const readField = approleOperation({
 export const writeField = approleOperation({
   route: `POST role/:role_name/:field<${WORDS}>`,
   params: { role_name, field, ...roleParams },
-  async run({ room }, { role_name: name, field: word, ...values }) {
+  run: done(async ({ room }, { role_name: name, field: word, ...values }) => {
     const member = memberOf(word);
     const given: Readonly<Record<string, unknown>> = { ...settingsIn(values), ...givenSettings(values) };
     if (given[member] === undefined) throw invalid(`missing ${member}`, { field: member });
     await changeMember(room, name, member, given[member]);
-    return {};
-  },
+  }),
 });
 
 export const resetField = approleOperation({
   route: `DELETE role/:role_name/:field<${WORDS}>`,
   params: { role_name, field },
-  async run({ room }, values) {
+  run: done(async ({ room }, values) => {
     const member = memberOf(values.field);
     await changeMember(room, values.role_name, member, DEFAULTS[member]);
-    return {};
-  },
+  }),
 });
 
 async function changeMember(

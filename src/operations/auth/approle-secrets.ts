@@ -14,8 +14,8 @@ import { printGoTime } from '../../ground/clock.ts';
 import { asCofferError, invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
-import { FOR_GOOD } from '../declaration/deleting.ts';
-import { type Outcome, unlessUnexpected } from '../declaration/operation.ts';
+import { FOR_GOOD, unlessUnexpected } from '../declaration/deleting.ts';
+import { done, type Outcome } from '../declaration/operation.ts';
 import { duration, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
 import type { Details } from '../declaration/table.ts';
 import { parsePairs } from '../declaration/weak-values.ts';
@@ -225,11 +225,10 @@ export const destroy = approleOperation({
     done: (_values, _data, _existing, missing) =>
       missing === 1 ? 'The role has no such secret ID; nothing was destroyed.' : 'Destroyed the secret ID.',
   },
-  async run({ room }, values) {
+  run: done(async ({ room }, values) => {
     const secretId = given(values.secret_id, 'secret_id');
     await destroySecret(room, values.role_name, { secretId });
-    return {};
-  },
+  }),
 });
 
 export const destroyAccessor = approleOperation({
@@ -240,11 +239,10 @@ export const destroyAccessor = approleOperation({
   withoutSecret: true,
   params: { role_name, secret_id_accessor },
   cli: { confirm: async () => `Destroy the secret ID? ${FOR_GOOD}`, done: () => 'Destroyed the secret ID.' },
-  async run({ room }, values) {
+  run: done(async ({ room }, values) => {
     const accessor = given(values.secret_id_accessor, 'secret_id_accessor');
     await destroySecret(room, values.role_name, { accessor });
-    return {};
-  },
+  }),
 });
 
 export const tidy = approleOperation({

@@ -24,6 +24,7 @@ import { invalid, notFound } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { deletingByName, eachNamed } from '../declaration/deleting.ts';
 import { lacking } from '../declaration/lacking.ts';
+import { done } from '../declaration/operation.ts';
 import { duration, flag, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
 import type { Details } from '../declaration/table.ts';
 import { listAnswer, listCli, listParams, loginOperations, pageOf, roleName } from './named-objects.ts';
@@ -191,10 +192,7 @@ export const remove = certOperation({
   route: 'DELETE certs/:name',
   params: { name: eachNamed(name) },
   cli: deletingByName('role', { read: 'auth cert read' }),
-  async run({ room }, values) {
-    await rolesOf(room).remove(values.name);
-    return {};
-  },
+  run: done(({ room }, values) => rolesOf(room).remove(values.name)),
 });
 
 const printList = ({ serials, source }: KeptList) => ({
@@ -258,10 +256,7 @@ export const removeRevocations = certOperation({
       `Delete the CRL ${String(values['name'])}? The certificates it revokes will be accepted again.`,
     done: (values) => `Deleted CRL ${String(values['name'])}.`,
   },
-  async run({ room }, values) {
-    await removeKeptList(room, values.name);
-    return {};
-  },
+  run: done(({ room }, values) => removeKeptList(room, values.name)),
 });
 
 export const readConfig = certOperation({
@@ -289,7 +284,7 @@ export const writeConfig = certOperation({
     }),
     enable_metadata_on_failures: lacking('Not supported.', 'failed logins get no details'),
   },
-  async run({ room }, { enable_metadata_on_failures: _nothing, ...values }) {
+  run: done(async ({ room }, { enable_metadata_on_failures: _nothing, ...values }) => {
     const { ocsp_cache_size: size } = values;
     if (size !== undefined && (size < LEAST_CACHED || size > MOST_CACHED)) {
       throw invalid(`invalid cache size, must be >= ${LEAST_CACHED} and <= ${MOST_CACHED}`, {
@@ -302,8 +297,7 @@ export const writeConfig = certOperation({
       const before = (await tx.get<CertMountSettings>(ref)) ?? NO_MOUNT_SETTINGS;
       tx.put(ref, { ...before, ...Object.fromEntries(given) });
     });
-    return {};
-  },
+  }),
 });
 
 export const login = certOperation({

@@ -7,7 +7,7 @@ import { type JwtRoleChange, writeRole } from '../../access/methods/jwt/roles.ts
 import { notFound } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { deletingByName, eachNamed } from '../declaration/deleting.ts';
-import type { Outcome } from '../declaration/operation.ts';
+import { done, type Outcome } from '../declaration/operation.ts';
 import { text, type ValuesOf } from '../declaration/params.ts';
 import { configParams, roleParams, settingsParams } from './jwt-params.ts';
 import { listAnswer, listCli, listParams, loginOperations, pageOf, roleName } from './named-objects.ts';
@@ -127,10 +127,7 @@ export const remove = jwtOperation({
   route: 'DELETE role/:name',
   params: { name: eachNamed(name) },
   cli: deletingByName('role', { read: 'auth jwt read' }),
-  async run({ room }, values) {
-    await rolesOf(room).remove(values.name);
-    return {};
-  },
+  run: done(({ room }, values) => rolesOf(room).remove(values.name)),
 });
 
 export const login = jwtOperation({

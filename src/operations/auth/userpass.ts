@@ -6,7 +6,7 @@ import type { JsonObject } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { deletingByName, eachNamed } from '../declaration/deleting.ts';
 import { operationsOf } from '../declaration/mount-operations.ts';
-import type { MountCall, Runner } from '../declaration/operation.ts';
+import { done, type MountCall, type Runner } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 import { listAnswer, listCli, listParams, pageOf, roleName } from './named-objects.ts';
 import { loginAnswer } from './token-answers.ts';
@@ -114,20 +114,14 @@ export const write = userpassOperation({
     ],
   },
   exists: async ({ users }, values) => (await users.read(values.name)) !== undefined,
-  async run({ users }, values) {
-    await users.write(values.name, givenSettings(values), passwordIn(values));
-    return {};
-  },
+  run: done(({ users }, values) => users.write(values.name, givenSettings(values), passwordIn(values))),
 });
 
 export const remove = userpassOperation({
   route: 'DELETE users/:name',
   params: { name: eachNamed(name) },
   cli: deletingByName('user', { read: 'auth userpass read' }),
-  async run({ users }, values) {
-    await users.remove(values.name);
-    return {};
-  },
+  run: done(({ users }, values) => users.remove(values.name)),
 });
 
 /** Separate path, so that policies can allow users to change only their own password. */
@@ -143,14 +137,13 @@ export const changePassword = userpassOperation({
       ['coffer auth userpass password ada --in password.txt', 'Read the new password from a file'],
     ],
   },
-  async run({ users }, values) {
+  run: done(async ({ users }, values) => {
     const password = passwordIn(values);
     if (password === undefined) {
       throw invalid(ownWords('must provide either password or password_hash'), { field: 'password' });
     }
     await users.change(values.name, {}, password);
-    return {};
-  },
+  }),
 });
 
 export const changePolicies = userpassOperation({
@@ -160,10 +153,9 @@ export const changePolicies = userpassOperation({
     token_policies: tokenSettingsParams.token_policies,
     ...olderTokenParams('policies'),
   },
-  async run({ users }, { name: user, ...values }) {
-    await users.change(user, { token_policies: [], ...givenSettings(values) });
-    return {};
-  },
+  run: done(({ users }, { name: user, ...values }) =>
+    users.change(user, { token_policies: [], ...givenSettings(values) }),
+  ),
 });
 
 export const login = userpassOperation({

@@ -33,6 +33,16 @@ export const countMissing = (found: Promise<unknown>): Promise<number> =>
     (error: unknown) => (asCofferError(error)?.kind === 'not-found' ? 1 : 0),
   );
 
+/** Whether an operation finds nothing; false if that cannot be determined. */
+export const isMissing = async (runner: Runner, operation: string, raw: Values): Promise<boolean> =>
+  (await countMissing(runner.run(operation, raw))) === 1;
+
+/** Ignores an error of a lookup before an operation, which itself reports what it is refused for. */
+export function unlessUnexpected(error: unknown): undefined {
+  if (asCofferError(error) === undefined) throw error;
+  return undefined;
+}
+
 /** Returns the parts of a command that look for the object before it is deleted. */
 export const deletingNamed = ({
   find,

@@ -4,7 +4,7 @@ import type { Access } from '../../access/access.ts';
 import type { Capability } from '../../access/capability.ts';
 import type { WrapInfo } from '../../access/wrapping.ts';
 import type { Clock } from '../../ground/clock.ts';
-import { asCofferError, type CofferError } from '../../ground/errors.ts';
+import type { CofferError } from '../../ground/errors.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import type { JsonObject } from '../../ground/objects.ts';
 import type { Random } from '../../ground/random.ts';
@@ -474,19 +474,6 @@ export interface Declaration<P extends Params, D, Mount, C = Mount extends strin
   run(call: C, values: ValuesOf<P>): Promise<Outcome<D>>;
 }
 
-/** Whether an operation finds nothing; false if that cannot be determined. */
-export const isMissing = (runner: Runner, operation: string, raw: Readonly<Record<string, unknown>>) =>
-  runner.run(operation, raw).then(
-    () => false,
-    (error: unknown) => asCofferError(error)?.kind === 'not-found',
-  );
-
-/** Ignores an error of a lookup before an operation, which itself reports what it is refused for. */
-export function unlessUnexpected(error: unknown): undefined {
-  if (asCofferError(error) === undefined) throw error;
-  return undefined;
-}
-
 /**
  * Whether an agent requires the secret of the store again.
  * @param raw values as sent
@@ -512,3 +499,11 @@ export const operation = declaredFor('vault');
 
 /** Declares an operation below `/api/v2`. */
 export const documentOperation = declaredFor('json-api');
+
+/** Returns the handler of an operation without a result. */
+export const done =
+  <C extends Call, V>(work: (call: C, values: V) => Promise<unknown>) =>
+  async (call: C, values: V): Promise<Outcome<unknown>> => {
+    await work(call, values);
+    return {};
+  };

@@ -2,7 +2,7 @@
 
 import { type CofferError, invalid } from '../../ground/errors.ts';
 import { trimSlashes } from '../../ground/trim.ts';
-import { operation } from '../declaration/operation.ts';
+import { done, operation } from '../declaration/operation.ts';
 import { text, textMap } from '../declaration/params.ts';
 
 /** Path of the audit log, for a server that has one. */
@@ -49,10 +49,9 @@ export const disable = operation({
   capability: 'sudo',
   withoutSecret: true,
   params: { path: devicePath },
-  async run({ core }, { path }) {
+  run: done(async ({ core }, { path }) => {
     if (core.auditFile !== undefined && trimSlashes(path) === FILE) throw refused('disable');
-    return {};
-  },
+  }),
 });
 
 const HINTS = {

@@ -2,7 +2,7 @@
 
 import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
-import { type Core, operation } from '../declaration/operation.ts';
+import { type Core, done, operation } from '../declaration/operation.ts';
 import { flag, text } from '../declaration/params.ts';
 
 const header = text({ help: 'Name of the header, case-insensitive.', required: true });
@@ -43,18 +43,12 @@ export const write = operation({
     header,
     hmac: flag({ help: 'Record a keyed hash instead of the value.', default: false }),
   },
-  async run({ core }, { header: name, hmac }) {
-    await (await trailOf(core)).write(name, hmac);
-    return {};
-  },
+  run: done(async ({ core }, { header: name, hmac }) => (await trailOf(core)).write(name, hmac)),
 });
 
 export const remove = operation({
   route: 'DELETE /sys/config/auditing/request-headers/:header',
   capability: 'sudo',
   params: { header },
-  async run({ core }, { header: name }) {
-    await (await trailOf(core)).remove(name);
-    return {};
-  },
+  run: done(async ({ core }, { header: name }) => (await trailOf(core)).remove(name)),
 });

@@ -7,7 +7,7 @@ import type { Mount } from '../../mounts/mount.ts';
 import { isLoginMount } from '../../mounts/mounts.ts';
 import { LOGIN_PREFIX } from '../../mounts/paths.ts';
 import { deletingNamed, FOR_GOOD, requireListed } from '../declaration/deleting.ts';
-import { type Core, operation } from '../declaration/operation.ts';
+import { type Core, done, operation } from '../declaration/operation.ts';
 import { members, text, textMap } from '../declaration/params.ts';
 import { LOGIN_METHODS } from '../mount-types.ts';
 import { type MountsByPath, printMount, printMounts, printMountTuning } from './mount-answers.ts';
@@ -104,7 +104,7 @@ export const enable = operation({
       ],
     ],
   },
-  async run({ core }, { type, path, description, options = {}, config, ...rest }) {
+  run: done(async ({ core }, { type, path, description, options = {}, config, ...rest }) => {
     if (type === '') throw invalid(ownWords('backend type must be specified as a string'), { field: 'type' });
     if (type === 'token')
       throw invalid(ownWords('token credential backend cannot be instantiated'), { field: 'type' });
@@ -124,8 +124,7 @@ export const enable = operation({
       options,
       config: config === undefined ? undefined : changedConfig(type, undefined, config),
     });
-    return {};
-  },
+  }),
 });
 
 /**
@@ -148,12 +147,11 @@ export const disable = operation({
       done: 'Disabled',
     }),
   },
-  async run({ core }, { path }) {
+  run: done(async ({ core }, { path }) => {
     const mount = await find(core, path);
     refuseTokenMethod(mount?.type === 'token');
     if (mount !== undefined) await core.mounts.remove(mount.path);
-    return {};
-  },
+  }),
 });
 
 function refuseTokenMethod(isIt: boolean): void {
@@ -191,7 +189,7 @@ export const tune = operation({
       ],
     ],
   },
-  async run({ core }, { path, description, options, ...config }) {
+  run: done(async ({ core }, { path, description, options, ...config }) => {
     const missing = (wanted: string) => `tune of path "auth/${wanted}/" failed: no mount entry found`;
     const { path: mounted } = await methodAt(core, path, missing);
     await core.mounts.tune(mounted, (mount) => ({
@@ -199,6 +197,5 @@ export const tune = operation({
       options,
       config: changedConfig(mount.type, mount.config, config),
     }));
-    return {};
-  },
+  }),
 });

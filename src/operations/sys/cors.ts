@@ -1,5 +1,5 @@
 import { allowedHeaders, type CorsSettings, readCors, removeCors, writeCors } from '../../access/cors.ts';
-import { operation } from '../declaration/operation.ts';
+import { done, operation } from '../declaration/operation.ts';
 import { flag, texts } from '../declaration/params.ts';
 
 /** Formats the settings; members are only present if CORS is enabled, as in Vault. */
@@ -35,22 +35,18 @@ export const write = operation({
       default: false,
     }),
   },
-  async run({ core }, values) {
-    await writeCors(core.store, {
+  run: done(({ core }, values) =>
+    writeCors(core.store, {
       origins: values.allowed_origins,
       headers: values.allowed_headers,
       allowsCredentials: values.allow_credentials,
-    });
-    return {};
-  },
+    }),
+  ),
 });
 
 export const remove = operation({
   route: 'DELETE /sys/config/cors',
   capability: 'sudo',
   params: {},
-  async run({ core }) {
-    await removeCors(core.store);
-    return {};
-  },
+  run: done(({ core }) => removeCors(core.store)),
 });

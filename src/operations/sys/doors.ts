@@ -3,7 +3,7 @@ import { invalid } from '../../ground/errors.ts';
 import { jsonOf } from '../../ground/objects.ts';
 import { trimSlashes } from '../../ground/trim.ts';
 import { DEFAULT_MOUNT, isMountPath } from '../../mounts/paths.ts';
-import { operation } from '../declaration/operation.ts';
+import { done, operation } from '../declaration/operation.ts';
 import { declare, flag, type Spec, texts } from '../declaration/params.ts';
 import { parseText } from '../declaration/weak-values.ts';
 import { keyName } from '../transit/parameters.ts';
@@ -62,21 +62,19 @@ export const offer = operation({
     uses: texts({ help: 'Allowed uses of the key; the values depend on the protocol.', default: [] }),
     confirm: flag({ help: 'Require confirmation before each use.', default: false }),
   },
-  async run({ core }, values) {
+  run: done(async ({ core }, values) => {
     const uses = [...new Set(values.uses.map((use) => checkedWord(use, 'uses')))];
     const { confirm } = values;
     const { doors } = await core.access();
     await doors.offer(values.door, { mount: values.mount, key: values.key, uses, confirm });
-    return {};
-  },
+  }),
 });
 
 export const withdraw = operation({
   route: 'DELETE /sys/doors/:door/:key',
   withoutSecret: true,
   params: { door, key, mount },
-  async run({ core }, values) {
-    await (await core.access()).doors.withdraw(values.door, values.mount, values.key);
-    return {};
-  },
+  run: done(async ({ core }, values) =>
+    (await core.access()).doors.withdraw(values.door, values.mount, values.key),
+  ),
 });

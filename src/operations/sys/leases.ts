@@ -9,7 +9,7 @@ import { trimSlashes } from '../../ground/trim.ts';
 import { listAnswer, tidied } from '../auth/named-objects.ts';
 import { tokenDetails } from '../auth/token-answers.ts';
 import { countMissing, FOR_GOOD } from '../declaration/deleting.ts';
-import { type Call, operation, type Runner, resultOf } from '../declaration/operation.ts';
+import { type Call, done, operation, type Runner, resultOf } from '../declaration/operation.ts';
 import { duration, flag, text } from '../declaration/params.ts';
 
 const leaseId = text({ help: 'ID of the lease.', default: '' });
@@ -112,12 +112,11 @@ export const revoke = operation({
   ],
   withoutSecret: true,
   params: { lease_id: leaseId, url_lease_id: leaseId, sync },
-  async run(call, values) {
+  run: done(async (call, values) => {
     const wanted = leaseIn(values);
     const leases = await leasesOf(call);
     if ((await leases.find(wanted)) !== undefined) await leases.revoke(wanted);
-    return {};
-  },
+  }),
 });
 
 /**
@@ -170,10 +169,7 @@ export const revokePrefix = operation({
       ],
     ],
   },
-  async run(call, { prefix }) {
-    await (await leasesOf(call)).revoke(prefix);
-    return {};
-  },
+  run: done(async (call, { prefix }) => (await leasesOf(call)).revoke(prefix)),
 });
 
 export const tidy = operation({

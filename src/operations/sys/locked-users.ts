@@ -1,6 +1,6 @@
 import { lockedNames, unlock as unlockName } from '../../access/login/lockout.ts';
 import { isLoginMount } from '../../mounts/mounts.ts';
-import { operation } from '../declaration/operation.ts';
+import { done, operation } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 
 /** Lists locked users, in Vault's layout with namespaces. */
@@ -29,9 +29,8 @@ export const unlock = operation({
     accessor: text({ help: 'Accessor of the login method.', required: true }),
     alias: text({ help: 'Name of the locked-out user.', required: true }),
   },
-  async run({ core }, { accessor, alias }) {
+  run: done(async ({ core }, { accessor, alias }) => {
     const mount = (await core.mounts.list()).find((candidate) => candidate.accessor === accessor);
     if (mount !== undefined) await unlockName(core.store, mount, alias.toLowerCase());
-    return {};
-  },
+  }),
 });

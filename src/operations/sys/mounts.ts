@@ -6,7 +6,7 @@ import { isLoginMount } from '../../mounts/mounts.ts';
 import { LOGIN_PREFIX } from '../../mounts/paths.ts';
 import { DIALECTS, isDialect } from '../../transit/engine.ts';
 import { deletingNamed, requireListed } from '../declaration/deleting.ts';
-import { type Core, operation } from '../declaration/operation.ts';
+import { type Core, done, operation } from '../declaration/operation.ts';
 import { choice, members, text, textMap } from '../declaration/params.ts';
 import {
   type MountsByPath,
@@ -105,7 +105,7 @@ export const add = operation({
       ],
     ],
   },
-  async run({ core }, { type, path, description, dialect, options, config, ...rest }) {
+  run: done(async ({ core }, { type, path, description, dialect, options, config, ...rest }) => {
     // Permission to add engines must not allow adding login methods: `sys/auth` requires more.
     if (`${trimSlashes(path)}/`.startsWith(LOGIN_PREFIX)) {
       throw invalid(`cannot mount under the reserved path "${LOGIN_PREFIX}"`, { field: 'path' });
@@ -117,8 +117,7 @@ export const add = operation({
       config: config === undefined ? undefined : changedConfig(type, undefined, config),
       options: dialect === undefined ? checkedOptions(options) : { dialect, ...checkedOptions(options) },
     });
-    return {};
-  },
+  }),
 });
 
 export const remove = operation({
@@ -133,13 +132,12 @@ export const remove = operation({
       done: 'Removed',
     }),
   },
-  async run({ core }, values) {
+  run: done(async ({ core }, values) => {
     const mount = await core.mounts.find(values.path);
-    if (mount === undefined || isLoginMount(mount)) return {};
+    if (mount === undefined || isLoginMount(mount)) return;
     await core.mounts.remove(mount.path);
     await (await core.tags()).keys.forgetMount(mount.uuid);
-    return {};
-  },
+  }),
 });
 
 export const tune = operation({

@@ -1,7 +1,7 @@
 import { checkedPolicy, policyName, requireOwnPolicy } from '../../access/policies.ts';
 import { notFound } from '../../ground/errors.ts';
 import { deletingNamed, eachNamed, FOR_GOOD } from '../declaration/deleting.ts';
-import { operation } from '../declaration/operation.ts';
+import { done, operation } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 
 const policyNameParam = {
@@ -77,10 +77,7 @@ export const remove = operation({
       done: 'Deleted',
     }),
   },
-  async run({ core }, values) {
-    await (await core.access()).policies.delete(values.name);
-    return {};
-  },
+  run: done(async ({ core }, values) => (await core.access()).policies.delete(values.name)),
 });
 
 // Paths, responses and parameters from before there were types of policies.

@@ -7,7 +7,7 @@ import type { Mount } from '../../mounts/mount.ts';
 import { isLoginMount } from '../../mounts/mounts.ts';
 import { listAnswer } from '../auth/named-objects.ts';
 import { lacking } from '../declaration/lacking.ts';
-import { type Core, operation } from '../declaration/operation.ts';
+import { type Core, done, operation } from '../declaration/operation.ts';
 import { choice, declare, duration, flag, type Params, text, texts } from '../declaration/params.ts';
 import { wrongType } from '../declaration/weak-values.ts';
 
@@ -96,15 +96,14 @@ export const write = operation({
     ...settings,
     secondary_rate: lacking('Not supported.', 'requests are not counted by entity'),
   },
-  async run({ core }, { name, path, role, group_by, secondary_rate: _none, ...change }) {
+  run: done(async ({ core }, { name, path, role, group_by, secondary_rate: _none, ...change }) => {
     const quotas = await quotasOf(core);
     const before = (await quotas.read()).limits.find((limit) => limit.name === name);
     const wanted = trimSlashes(path ?? before?.path ?? '');
     const counted = pathOf(wanted, role ?? before?.role ?? '', await core.mounts.list());
     const limit = { ...change, group_by: group_by === '' ? 'ip' : group_by, path: counted } as const;
     await quotas.write(name, role === undefined ? limit : { ...limit, role: role.toLowerCase() });
-    return {};
-  },
+  }),
 });
 
 /** Paths that have no mount here, but one in Vault. */
@@ -134,10 +133,7 @@ function pathOf(path: string, role: string, mounts: readonly Mount[]): string {
 export const remove = operation({
   route: 'DELETE /sys/quotas/rate-limit/:name',
   params: { name: limitName },
-  async run({ core }, { name }) {
-    await (await quotasOf(core)).delete(name);
-    return {};
-  },
+  run: done(async ({ core }, { name }) => (await quotasOf(core)).delete(name)),
 });
 
 export const readConfig = operation({
@@ -157,8 +153,5 @@ export const configure = operation({
     }),
     absolute_rate_limit_exempt_paths: texts({ help: 'More exempt paths, like `rate_limit_exempt_paths`.' }),
   },
-  async run({ core }, change) {
-    await (await quotasOf(core)).configure(change);
-    return {};
-  },
+  run: done(async ({ core }, change) => (await quotasOf(core)).configure(change)),
 });

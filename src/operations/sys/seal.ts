@@ -3,7 +3,7 @@ import { LoginTurns } from '../../access/login/turns.ts';
 import { invalid, unsupported } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { familyVersion } from '../../ground/version.ts';
-import { type Core, operation, type SealStatus, type ServerState } from '../declaration/operation.ts';
+import { type Core, done, operation, type SealStatus, type ServerState } from '../declaration/operation.ts';
 import { flag, integer, text } from '../declaration/params.ts';
 
 /** Common settings of public operations of a server, sealed or not; the response has no envelope. */
@@ -69,10 +69,7 @@ export const seal = operation({
   capability: 'sudo',
   withoutSecret: true,
   params: {},
-  async run({ core }) {
-    await serverOf(core).seal();
-    return {};
-  },
+  run: done(({ core }) => serverOf(core).seal()),
 });
 
 /**

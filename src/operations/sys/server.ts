@@ -2,7 +2,7 @@
 
 import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
-import { METRICS_CONTENT_TYPE, operation } from '../declaration/operation.ts';
+import { done, METRICS_CONTENT_TYPE, operation } from '../declaration/operation.ts';
 import { text, texts } from '../declaration/params.ts';
 import { publicRead, serverOf } from './seal.ts';
 
@@ -15,7 +15,7 @@ export const reload = operation({
     mounts: texts({ help: 'Mounts to reload, instead of all mounts of an engine.' }),
     scope: text({ help: 'Accepted for compatibility; ignored: every process of the server reloads.' }),
   },
-  async run({ core }, values) {
+  run: done(async ({ core }, values) => {
     if ((values.plugin ?? '') === '' && (values.mounts ?? []).length === 0) {
       throw invalid(ownWords('plugin or mounts must be provided'), {
         field: 'plugin',
@@ -24,8 +24,7 @@ export const reload = operation({
     }
     for (const path of values.mounts ?? []) await core.mounts.get(path, 'transit');
     await serverOf(core).reload();
-    return {};
-  },
+  }),
 });
 
 export const metrics = operation({

@@ -1,7 +1,8 @@
 import { asCofferError } from '../../ground/errors.ts';
 import type { JsonObject } from '../../ground/objects.ts';
 import { tagNotFound, workspaceNotFound } from '../../tags/organization.ts';
-import { type Call, isMissing, type Runner } from '../declaration/operation.ts';
+import { isMissing } from '../declaration/deleting.ts';
+import type { Call, Runner } from '../declaration/operation.ts';
 import { text, type ValuesOf } from '../declaration/params.ts';
 import { tagReferences, workspaceIdentifiers } from '../json-api/linkage.ts';
 import { pageParams, tagId, workspaceId } from '../json-api/params.ts';

@@ -4,7 +4,8 @@ import { encrypt } from '../../transit/encrypt.ts';
 import type { Engine } from '../../transit/engine.ts';
 import { findKey } from '../../transit/key-collection.ts';
 import { DEFAULT_KEY_TYPE, encryptionTypeNames } from '../../transit/key-types/index.ts';
-import { isMissing, type Outcome } from '../declaration/operation.ts';
+import { isMissing } from '../declaration/deleting.ts';
+import type { Outcome } from '../declaration/operation.ts';
 import { base64, batch, flag, text, type ValuesOf } from '../declaration/params.ts';
 import {
   associatedData,

@@ -15,7 +15,7 @@ import {
   keyTypeNames,
   keyTypes,
 } from '../../transit/key-types/index.ts';
-import type { Runner } from '../declaration/operation.ts';
+import { done, type Runner } from '../declaration/operation.ts';
 import { base64, duration, flag, integer, text } from '../declaration/params.ts';
 import { existingKey, keyInPath, parameterSet, transitOperation, wrappingHashNames } from './parameters.ts';
 
@@ -95,7 +95,7 @@ export const create = transitOperation({
       ['coffer transit import inbox --type x25519 --in key.txt', 'Import an age identity'],
     ],
   },
-  async run({ engine }, values) {
+  run: done(async ({ engine }, values) => {
     if (values.convergent_encryption !== undefined) {
       throw invalid(ownWords('import cannot be used on keys with convergent encryption enabled'), {
         field: 'convergent_encryption',
@@ -114,8 +114,7 @@ export const create = transitOperation({
       allowPlaintextBackup: values.allow_plaintext_backup,
       autoRotatePeriodSeconds: values.auto_rotate_period,
     });
-    return {};
-  },
+  }),
 });
 
 export const addVersion = transitOperation({
@@ -134,15 +133,14 @@ export const addVersion = transitOperation({
     done: (values) => `Imported a version of key ${values['name']}.`,
     examples: [['coffer transit import-version releases --in next.pem', 'Add a version to an imported key']],
   },
-  async run({ engine }, values) {
-    await importVersion(engine, values.name, {
+  run: done(({ engine }, values) =>
+    importVersion(engine, values.name, {
       ciphertext: values.ciphertext,
       publicKey: values.public_key,
       hashFunction: values.hash_function,
       version: values.version,
-    });
-    return {};
-  },
+    }),
+  ),
 });
 
 export const derive = transitOperation({
@@ -188,7 +186,7 @@ export const derive = transitOperation({
       ],
     ],
   },
-  async run({ engine }, values) {
+  run: done(async ({ engine }, values) => {
     const { deriveKey } = await import('../../transit/key-exchange/derive-key.ts');
     await deriveKey(engine, values.name, {
       algorithm: values.key_derivation_algorithm,
@@ -197,8 +195,7 @@ export const derive = transitOperation({
       baseKeyVersion: values.base_key_version,
       type: values.derived_key_type,
     });
-    return {};
-  },
+  }),
 });
 
 /** Length of the wrapped AES key, in bytes: a shorter input is not wrapped. */

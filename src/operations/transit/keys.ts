@@ -8,6 +8,7 @@ import { MANY_MESSAGES, warningOf } from '../../transit/message-counts.ts';
 import { rotateKey } from '../../transit/rotation.ts';
 import { trimKey } from '../../transit/trim.ts';
 import { lacking } from '../declaration/lacking.ts';
+import { done } from '../declaration/operation.ts';
 import { base64, duration, flag, integer, text, texts } from '../declaration/params.ts';
 import { foreseeDeletion, foreseeKey, foreseeTrim } from './foreseen.ts';
 import { type KeyData, keyData, keyTable } from './key-data.ts';
@@ -370,8 +371,7 @@ export const remove = transitOperation({
       `Permanently delete key ${values['name']}? Data encrypted with it can never be decrypted. ("coffer transit keys soft-delete ${values['name']}" can be undone.)`,
     done: (values) => `Deleted key ${values['name']}.`,
   },
-  async run({ core, engine }, values) {
-    await deleteKey(engine, values.name, async (tx, knownAs) => (await core.tags()).keys.forget(tx, knownAs));
-    return {};
-  },
+  run: done(async ({ core, engine }, values) =>
+    deleteKey(engine, values.name, async (tx, knownAs) => (await core.tags()).keys.forget(tx, knownAs)),
+  ),
 });
