@@ -12,11 +12,11 @@ import { foreseeBackup, foreseeExport } from './foreseen.ts';
 import { existingKey, keyInPath, transitOperation, wrappingHashNames } from './parameters.ts';
 
 /** Exported versions of a key. */
-export interface ExportedKeys {
+type ExportedKeys = {
   readonly name: string;
   readonly type: string;
   readonly keys: Readonly<Record<string, string>>;
-}
+};
 
 /** Their output on the command line. */
 const exportedKeysShape = {
