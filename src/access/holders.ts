@@ -50,6 +50,9 @@ interface CapabilityHolders {
   readonly tokens: readonly (TokenRecord & { readonly policies: readonly string[] })[];
 }
 
+/** Determines whether a combination of policies, normalized and sorted, grants the capability; caches each result. */
+type Grants = (names: readonly string[]) => Promise<boolean>;
+
 interface AccessParts {
   readonly store: Store;
   readonly policies: Policies;
@@ -68,11 +71,22 @@ export async function holdersOf(
   asked: HeldCapability,
   methods: readonly LoginMethod[],
 ): Promise<CapabilityHolders> {
-  const judge = new Judge(store, policies, asked);
-  const granting = await judge.grantingAmong(await policies.list());
+  const judged = new Map<string, Promise<boolean>>();
+  const judge = async (names: readonly string[]): Promise<boolean> => {
+    const acl = await store.read((view) => policies.acl(view, names));
+    return acl.isRoot || acl.capabilities(asked.path).includes(asked.capability);
+  };
+  const grants: Grants = (names) => {
+    const key = JSON.stringify(names);
+    const known = judged.get(key) ?? judge(names);
+    judged.set(key, known);
+    return known;
+  };
+  const granting: string[] = [];
+  for (const name of await policies.list()) if (await grants([name])) granting.push(name);
   const chosen = new Set(granting);
   const through = (names: readonly string[]): readonly string[] => names.filter((name) => chosen.has(name));
-  const judged = async <H>(
+  const among = async <H>(
     holders: readonly H[],
     policiesOf: (holder: H) => readonly string[] | undefined,
   ): Promise<(H & { readonly policies: readonly string[] })[]> => {
@@ -80,17 +94,16 @@ export async function holdersOf(
     for (const [index, holder] of holders.entries()) {
       if (index % HOLDERS_IN_A_TURN === HOLDERS_IN_A_TURN - 1) await turn();
       const names = policiesOf(holder);
-      if (names !== undefined && (await judge.grants(names)))
-        found.push({ ...holder, policies: through(names) });
+      if (names !== undefined && (await grants(names))) found.push({ ...holder, policies: through(names) });
     }
     return found;
   };
   return {
     policies: granting,
     // No login gets a token with the policy root.
-    logins: await judged(await loginsOf(store, methods), (login) => withoutRoot(login.policies)),
-    tokenRoles: await tokenRolesWith(roles, judge, granting),
-    tokens: await judged(await tokens.list(), ({ token }) => token.policies),
+    logins: await among(await loginsOf(store, methods), (login) => withoutRoot(login.policies)),
+    tokenRoles: await tokenRolesWith(roles, grants, granting),
+    tokens: await among(await tokens.list(), ({ token }) => token.policies),
   };
 }
 
@@ -114,7 +127,7 @@ const withoutRoot = (names: readonly string[]): readonly string[] | undefined =>
 
 async function tokenRolesWith(
   roles: TokenRoles,
-  judge: Judge,
+  grants: Grants,
   granting: readonly string[],
 ): Promise<readonly TokenRoleHolder[]> {
   const found: TokenRoleHolder[] = [];
@@ -125,7 +138,7 @@ async function tokenRolesWith(
     const policies: string[] = [];
     for (const policy of granting) {
       const given = policy === ROOT ? undefined : policiesWith(role, policy);
-      if (given !== undefined && (await judge.grants(given))) policies.push(policy);
+      if (given !== undefined && (await grants(given))) policies.push(policy);
     }
     if (policies.length > 0) found.push({ name, policies });
   }
@@ -139,40 +152,5 @@ function policiesWith(role: TokenRole, policy: string): readonly string[] | unde
   } catch (error) {
     if (asCofferError(error)?.kind === 'invalid') return undefined;
     throw error;
-  }
-}
-
-/** Determines whether combinations of policies grant the capability, and caches each result. */
-class Judge {
-  readonly #store: Store;
-  readonly #policies: Policies;
-  readonly #asked: HeldCapability;
-  readonly #judged = new Map<string, Promise<boolean>>();
-
-  constructor(store: Store, policies: Policies, asked: HeldCapability) {
-    this.#store = store;
-    this.#policies = policies;
-    this.#asked = asked;
-  }
-
-  /** @param names normalized and sorted */
-  grants(names: readonly string[]): Promise<boolean> {
-    const key = JSON.stringify(names);
-    const known = this.#judged.get(key) ?? this.#judge(names);
-    this.#judged.set(key, known);
-    return known;
-  }
-
-  /** Returns those policies that each grant the capability alone. */
-  async grantingAmong(names: readonly string[]): Promise<readonly string[]> {
-    const granting: string[] = [];
-    for (const name of names) if (await this.grants([name])) granting.push(name);
-    return granting;
-  }
-
-  async #judge(names: readonly string[]): Promise<boolean> {
-    const acl = await this.#store.read((view) => this.#policies.acl(view, names));
-    const granted = acl.capabilities(this.#asked.path);
-    return acl.isRoot || granted.includes(this.#asked.capability);
   }
 }

@@ -46,58 +46,37 @@ export function chainsTo(
 ): readonly Chain[] {
   const wrong = whatIsWrong(leaf, nowMs);
   if (wrong !== undefined) throw unverified(wrong);
-  const search = new ChainSearch(anchors, intermediates, nowMs);
-  search.from(leaf);
-  if (search.chains.length === 0 && search.wrong !== undefined) throw unverified(search.wrong);
-  const usable = search.chains.filter((chain) => chain.every(isForClients));
-  if (usable.length === 0 && search.chains.length > 0) {
+  const signers = signersOf(leaf, intermediates, anchors);
+  const chains: Chain[] = anchors.some((anchor) => isSame(anchor, leaf)) ? [[leaf]] : [];
+  /** Reason why an authority that signed was rejected. */
+  let rejected: string | undefined;
+  let steps = 0;
+  const mayFollow = (path: Chain, last: Certificate, authority: Certificate): boolean => {
+    if (!signers.get(last)?.has(authority)) return false;
+    if (path.some((other) => isSame(other, authority)) || steps >= MOST_STEPS) return false;
+    steps += 1;
+    const why = whatIsWrong(authority, nowMs) ?? whatIsWrongThere(authority, path);
+    rejected ??= why;
+    return why === undefined;
+  };
+  const goOn = (path: Chain, last: Certificate): void => {
+    if (path.length >= MOST_LINKS) return;
+    for (const anchor of anchors) {
+      if (mayFollow(path, last, anchor)) chains.push([...path, anchor]);
+      if (chains.length >= MOST_CHAINS) return;
+    }
+    for (const intermediate of intermediates) {
+      if (mayFollow(path, last, intermediate)) goOn([...path, intermediate], intermediate);
+      if (chains.length >= MOST_CHAINS) return;
+    }
+  };
+  goOn([leaf], leaf);
+  if (chains.length === 0 && rejected !== undefined) throw unverified(rejected);
+  const usable = chains.filter((chain) => chain.every(isForClients));
+  if (usable.length === 0 && chains.length > 0) {
     throw unverified('certificate specifies an incompatible key usage');
   }
   return usable;
-}
-
-class ChainSearch {
-  readonly chains: Chain[] = [];
-  /** Reason why an authority that signed was rejected. */
-  wrong: string | undefined;
-  readonly #anchors: readonly Certificate[];
-  readonly #intermediates: readonly Certificate[];
-  readonly #nowMs: number;
-  #signers: Signers = new Map();
-  #steps = 0;
-
-  constructor(anchors: readonly Certificate[], intermediates: readonly Certificate[], nowMs: number) {
-    this.#anchors = anchors;
-    this.#intermediates = intermediates;
-    this.#nowMs = nowMs;
-  }
-
-  from(leaf: Certificate): void {
-    this.#signers = signersOf(leaf, this.#intermediates, this.#anchors);
-    if (this.#anchors.some((anchor) => isSame(anchor, leaf))) this.chains.push([leaf]);
-    this.#goOn([leaf], leaf);
-  }
-
-  #goOn(path: Chain, last: Certificate): void {
-    if (path.length >= MOST_LINKS) return;
-    for (const anchor of this.#anchors) {
-      if (this.#mayFollow(path, last, anchor)) this.chains.push([...path, anchor]);
-      if (this.chains.length >= MOST_CHAINS) return;
-    }
-    for (const intermediate of this.#intermediates) {
-      if (this.#mayFollow(path, last, intermediate)) this.#goOn([...path, intermediate], intermediate);
-      if (this.chains.length >= MOST_CHAINS) return;
-    }
-  }
-
-  #mayFollow(path: Chain, last: Certificate, authority: Certificate): boolean {
-    if (!this.#signers.get(last)?.has(authority)) return false;
-    if (path.some((other) => isSame(other, authority)) || this.#steps >= MOST_STEPS) return false;
-    this.#steps += 1;
-    const wrong = whatIsWrong(authority, this.#nowMs) ?? whatIsWrongThere(authority, path);
-    this.wrong ??= wrong;
-    return wrong === undefined;
-  }
 }
 
 /** Signers of each certificate. */

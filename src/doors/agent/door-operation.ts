@@ -42,9 +42,9 @@ export class DoorOperation {
   /** Whether it uses a key. Reading does not count as a use, and does not keep the store open. */
   readonly isUse: boolean;
   readonly #failed: NoteFailure;
-  readonly #routes: readonly ServedRoute[];
+  readonly #route: ServedRoute;
   readonly #params: readonly string[];
-  /** Endpoints of these routes only. */
+  /** Endpoints of this route only. */
   readonly #endpoints: VaultEndpoints;
   /** Look that the cached endpoints were resolved at, and they by their mount and the parameters of the path. */
   #look: StoreLook | undefined;
@@ -54,9 +54,11 @@ export class DoorOperation {
     const { capability } = operation;
     this.isUse = capability !== 'read' && capability !== 'list';
     this.#failed = failed;
-    this.#routes = routesOf(operation).map((route) => ({ name: words, summary: '', operation, route }));
-    this.#params = [...new Set(this.#routes.flatMap(({ route }) => pathParams(route)))];
-    this.#endpoints = new VaultEndpoints(this.#routes);
+    const [route, ...others] = routesOf(operation);
+    if (route === undefined || others.length > 0) throw new Error('the operation has several routes');
+    this.#route = { name: words, summary: '', operation, route };
+    this.#params = pathParams(route);
+    this.#endpoints = new VaultEndpoints([this.#route]);
   }
 
   /**
@@ -103,22 +105,11 @@ export class DoorOperation {
     for (const param of this.#params) name += `,${JSON.stringify(raw[param])}`;
     const known = this.#known.get(name);
     if (known !== undefined) return known;
-    const endpoint = this.#endpoints.of(look, this.#routeFor(raw), mount, raw);
+    const endpoint = this.#endpoints.of(look, this.#route, mount, raw);
     if (this.#known.size >= MOST_ENDPOINTS) this.#known.clear();
     const found = { endpoint, printer: printerOf(endpoint.method, this.#failed) };
     this.#known.set(name, found);
     return found;
-  }
-
-  /** Returns the first route whose parameters are all given. An endpoint without one of them would not be found. */
-  #routeFor(raw: RawParameters): ServedRoute {
-    const [only, ...others] = this.#routes;
-    if (only !== undefined && others.length === 0) return only;
-    const fitting = this.#routes.find(({ route }) =>
-      route.parts.every((part) => 'text' in part || part.optional || raw[part.param] !== undefined),
-    );
-    if (fitting === undefined) throw new Error('a parameter of the path is missing');
-    return fitting;
   }
 }
 
