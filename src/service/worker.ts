@@ -6,7 +6,7 @@ import { openStore } from '../store/open.ts';
 import type { DoorKind, OpenListener } from './door.ts';
 import { readFrames, writeFrame } from './frames.ts';
 import { boundHeap, collectKeys } from './heap.ts';
-import { LANE_CALLS, LANE_PIPE, type LaneProcess, type LaneStart } from './lane.ts';
+import { LANE_CALLS, LANE_PIPE, type LaneProcess, type LaneStart } from './lanes.ts';
 import { Log } from './log.ts';
 import type { Snapshot } from './metrics.ts';
 import { type CallNames, offer, portOf, Rpc, remote } from './rpc.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startLane } from '../../src/service/lane.ts';
+import { startLane } from '../../src/service/lanes.ts';
 
 const job = { head: { path: 'transit/encrypt/k' }, body: [] };
 const turn = (): Promise<string> => new Promise((resolve) => setImmediate(resolve, 'still waiting'));

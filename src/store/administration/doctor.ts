@@ -10,9 +10,8 @@ import type { Keyring } from '../slots/keyring.ts';
 import { readSlotFiles } from '../slots/slot-list.ts';
 import { unlock } from '../slots/unlock.ts';
 import { IndexCheck } from './index-check.ts';
-import { checkSlots } from './slot-check.ts';
 import { type Finding, findingOf } from './status.ts';
-import { surveyBlobs } from './survey.ts';
+import { checkSlots, surveyBlobs } from './survey.ts';
 
 export interface ExamineOptions {
   readonly location: Location;

@@ -6,8 +6,8 @@ import { ROOT_KEY_BYTES, RootKey } from '../root-key.ts';
 import type { SealedStore } from '../sealed/sealed-store.ts';
 import { slotBlob } from '../slots/slot-file.ts';
 import { wrapRootKey } from '../slots/slot-keys.ts';
-import type { SoundSlot } from './slot-check.ts';
 import type { Finding } from './status.ts';
+import type { SoundSlot } from './survey.ts';
 import { type DamageOptions, sourceOf, verifiedBlobs } from './verified.ts';
 
 interface RekeyOptions extends DamageOptions {

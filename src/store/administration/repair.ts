@@ -12,9 +12,8 @@ import { readSlotFiles, sealSlotList } from '../slots/slot-list.ts';
 import { unlock } from '../slots/unlock.ts';
 import { type Examination, type ExamineOptions, examine } from './doctor.ts';
 import { IndexCheck, type NewIndex } from './index-check.ts';
-import { checkSlots } from './slot-check.ts';
 import { type Finding, findingOf } from './status.ts';
-import { surveyBlobs } from './survey.ts';
+import { checkSlots, surveyBlobs } from './survey.ts';
 
 /** Something that was repaired. */
 export interface Mended {

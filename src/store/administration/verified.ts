@@ -8,9 +8,16 @@ import type { Credential } from '../slots/credential.ts';
 import type { Keyring } from '../slots/keyring.ts';
 import { parseSlotFile, sealSlotList } from '../slots/slot-list.ts';
 import { IndexCheck } from './index-check.ts';
-import { checkSlots, type SlotCheck, type SoundSlot } from './slot-check.ts';
 import type { Finding } from './status.ts';
-import { type Locate, type SoughtBlob, Survey, seekEvery } from './survey.ts';
+import {
+  checkSlots,
+  type Locate,
+  type SlotCheck,
+  type SoughtBlob,
+  type SoundSlot,
+  Survey,
+  seekEvery,
+} from './survey.ts';
 
 /** How to handle damage. Fails by default. */
 export interface DamageOptions {

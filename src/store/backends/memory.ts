@@ -3,7 +3,6 @@ import type { DatabasePlace, Place } from '../../ground/errors.ts';
 import type {
   Area,
   Backend,
-  Blob,
   BlobRef,
   Change,
   Flaw,
@@ -105,10 +104,6 @@ export class MemoryBackend implements Backend {
       }
       this.#advance(0);
     };
-    const replace = async (blobs: AsyncIterable<Blob>): Promise<void> => {
-      this.#blobs = await collect(blobs);
-      this.#advance(1);
-    };
     return {
       get version() {
         return version();
@@ -117,8 +112,9 @@ export class MemoryBackend implements Backend {
         commit(changes);
         return version();
       },
-      async replaceGeneration(blobs) {
-        await replace(blobs);
+      replaceGeneration: async (blobs) => {
+        this.#blobs = await collect(blobs);
+        this.#advance(1);
         return version();
       },
       raise: async (revision, changes = []) => {
