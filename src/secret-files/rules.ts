@@ -40,9 +40,8 @@ const LISTS = new Set(['files', 'only', 'except']);
 export function rulesIn(document: SecretFile, file: string): readonly Rule[] {
   const refused = (place: ScalarPlace | undefined, message: string, hint?: string) =>
     refusedAt(file, { text: document.text, offset: place?.start ?? 0, message, hint });
-  const byRule = new Map<string, ScalarPlace[]>();
   for (const place of document.places) {
-    const [top, index = ''] = place.path;
+    const [top] = place.path;
     if (top !== 'rules' || place.path.length < 3) {
       throw refused(
         place,
@@ -50,10 +49,8 @@ export function rulesIn(document: SecretFile, file: string): readonly Rule[] {
         'rules: must be a list of rules, each with files: and key:',
       );
     }
-    const members = byRule.get(index);
-    if (members === undefined) byRule.set(index, [place]);
-    else members.push(place);
   }
+  const byRule = Map.groupBy(document.places, ({ path }) => path[1]);
   if (byRule.size === 0) throw refused(undefined, 'no rules', 'expected rules: with files: and key:');
   return [...byRule.values()].map((places) => ruleOf(places, refused));
 }

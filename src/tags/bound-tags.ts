@@ -141,11 +141,10 @@ async function holding(
 ): Promise<ReadonlyMap<BoundBinding, number>> {
   const usual = defaultProjectKey(organization);
   const counts = new Map<BoundBinding, number>();
-  const byProject = new Map<string, BoundBinding[]>();
-  for (const found of page) {
-    if (found.kind !== 'projects') continue;
-    byProject.set(found.record.key, [...(byProject.get(found.record.key) ?? []), found]);
-  }
+  const byProject = Map.groupBy(
+    page.filter(({ kind }) => kind === 'projects'),
+    ({ record }) => record.key,
+  );
   if (byProject.size === 0) return counts;
   const pace = new Pace();
   for (const workspace of workspaces) {

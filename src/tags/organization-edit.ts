@@ -244,8 +244,8 @@ export class OrganizationEdit {
    * Removes a tag. The workspaces and keys with the tag, of which there may be 10,000, are not modified: its key in
    * them becomes dangling, is ignored, and is removed by a later change.
    */
-  async removeTag(tag: TagRecord): Promise<void> {
-    await this.tags.remove(tag);
+  removeTag(tag: TagRecord): Promise<void> {
+    return this.tags.remove(tag);
   }
 
   /**

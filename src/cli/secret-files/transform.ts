@@ -41,15 +41,11 @@ interface KnownValue {
  * @param opened same file, decrypted
  */
 export function knownValues(sealed: SecretFile, opened: SecretFile): KnownValues {
-  const known = new Map<string, KnownValue[]>();
-  for (const [index, { name, sealed: value }] of sealed.places.entries()) {
+  const known = sealed.places.flatMap(({ name, sealed: value }, index) => {
     const source = opened.places[index]?.source;
-    if (value === undefined || source === undefined) continue;
-    const others = known.get(name);
-    if (others === undefined) known.set(name, [{ source, value }]);
-    else others.push({ source, value });
-  }
-  return known;
+    return value === undefined || source === undefined ? [] : [{ name, source, value }];
+  });
+  return Map.groupBy(known, ({ name }) => name);
 }
 
 /** Values to encrypt in one file. */

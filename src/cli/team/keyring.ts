@@ -1,4 +1,5 @@
 import { conflict, denied } from '../../ground/errors.ts';
+import { madeOnce } from '../../ground/made-once.ts';
 import { type CardFact, type Fact, isCard, takesOut } from '../../team/fact.ts';
 import { type Loaded, loadFacts } from '../../team/files.ts';
 import { type Judgement, judge, nameOf, pastOf } from '../../team/judge/judge.ts';
@@ -59,13 +60,12 @@ export interface TeamKeyring {
 /** Root keys that a command has opened, by keyring, so that the user is not asked twice if it opens a keyring again. */
 const openedBy = new WeakMap<Session, Map<string, Map<string, Buffer>>>();
 
-function openedRoots(session: Session, store: string): Map<string, Buffer> {
-  const all = openedBy.get(session) ?? new Map<string, Map<string, Buffer>>();
-  openedBy.set(session, all);
-  const roots = all.get(store) ?? new Map<string, Buffer>();
-  all.set(store, roots);
-  return roots;
-}
+const openedRoots = (session: Session, store: string): Map<string, Buffer> =>
+  madeOnce(
+    madeOnce(openedBy, session, () => new Map()),
+    store,
+    () => new Map(),
+  );
 
 /**
  * Reads and judges a keyring, and checks that it is the expected one.

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../ground/objects.ts';
 import { foldCase } from '../../tags/names.ts';
-import { tagNotFound } from '../../tags/organization.ts';
+import { type Reference, tagNotFound } from '../../tags/organization.ts';
 import type { Outcome, Runner } from '../declaration/operation.ts';
 import { flag, text } from '../declaration/params.ts';
 import { identifiers, tagNames } from '../json-api/linkage.ts';
@@ -139,12 +139,12 @@ export const show = tagOperation({
   cli: { resolve: nameBesideId('tag'), ...tagListing.one },
   async run({ core }, { tag_id, organization_name = '', tag_name = '' }) {
     const { pool } = await core.tags();
-    const tag = await pool.get(
-      tag_id === undefined ? { organization: organization_name, name: tag_name } : { id: tag_id },
-    );
-    return { data: { data: tagResource(tag) } };
+    return { data: { data: tagResource(await pool.get(meant(tag_id, organization_name, tag_name))) } };
   },
 });
+
+const meant = (id: string | undefined, organization: string, name: string): Reference =>
+  id === undefined ? { organization, name } : { id };
 
 /** Formats the message of a renamed or merged tag, on all workspaces that have it now. */
 function renamedText(values: JsonObject, tag: TagResource | undefined): string {
@@ -189,7 +189,7 @@ export const rename = tagOperation({
   },
   async run({ core, caller }, { tag_id, organization_name = '', tag_name = '', name, merge = false }) {
     const tags = await core.tags();
-    const which = tag_id === undefined ? { organization: organization_name, name: tag_name } : { id: tag_id };
+    const which = meant(tag_id, organization_name, tag_name);
     const organization = tag_id === undefined ? organization_name : await tags.organizationOf(tag_id);
     // Merging a tag into another one deletes it.
     if (merge && !caller.may(`organizations/${organization ?? ''}/tags`, 'delete')) {
