@@ -26,7 +26,7 @@ const SERVICE = 'ssh-connection';
 const PUBLIC_KEY = 'publickey';
 /** OpenSSH's extension, which includes the host key. */
 const HOST_BOUND = 'publickey-hostbound-v00@openssh.com';
-/** Maximum length of a user, service or namespace in bytes: it is shown to the user. */
+/** Maximum length of a user or namespace in bytes: it is shown to the user. */
 const MOST_TEXT_BYTES = 1024;
 
 /** Parses data to sign. Anything that is not recognized for certain is `other`. */
@@ -60,7 +60,7 @@ function loginOf(data: Buffer): SshSignedData {
   const reader = new SshReader(data, 'this');
   const sessionId = reader.string();
   const type = reader.bytes(1)[0];
-  const [user, service, method] = [shortText(reader), shortText(reader), shortText(reader)];
+  const [user, service, method] = [shortText(reader), String(reader.string()), String(reader.string())];
   const hasSignature = reader.bytes(1)[0];
   const isBound = method === HOST_BOUND;
   if (type !== USERAUTH_REQUEST || hasSignature !== 1 || user === undefined) return OTHER;

@@ -64,7 +64,7 @@ class SshDoor {
   #carryOut(request: AgentRequest, client: SshClient): Buffer | Promise<Buffer> {
     switch (request.kind) {
       case 'list':
-        return this.#lock.isClosed ? identitiesAnswer([]) : this.#listFor(client);
+        return this.#lock.closed ? identitiesAnswer([]) : this.#listFor(client);
       case 'sign':
         return this.#sign(request, client);
       case 'lock':
@@ -87,18 +87,16 @@ class SshDoor {
   }
 
   async #listFor(client: SshClient): Promise<Buffer> {
-    const { versions, answer } = await this.#versions.list(await this.#offersTo(client));
-    if (!client.bindings.isForwarded) return answer;
+    const { isForwarded } = client.bindings;
+    // The user is not asked to unlock the store for a request from another machine.
+    const offers = await this.#desk.offers(isForwarded ? 'quietly' : undefined);
+    const { versions, answer } = await this.#versions.list(offers);
+    if (!isForwarded) return answer;
     return identitiesAnswer(versions.filter(({ offer }) => isOfferedTo(client, offer)));
   }
 
-  /** Returns the offers for a client. The user is not asked to unlock the store for a request from another machine. */
-  #offersTo({ bindings }: SshClient): Promise<readonly Offer[]> {
-    return this.#desk.offers(bindings.isForwarded ? 'quietly' : undefined);
-  }
-
   async #sign({ blob, data, rsaHash }: SignRequest, client: SshClient): Promise<Buffer> {
-    if (this.#lock.isClosed) throw denied('the agent is locked');
+    if (this.#lock.closed) throw denied('the agent is locked');
     const { offer, version, key } = await this.#find(blob, client);
     if (key.asymmetricKeyType === 'rsa' && rsaHash === undefined) {
       throw unsupported('SHA-1 signatures are not supported');
@@ -128,7 +126,7 @@ class SshDoor {
    */
   async #find(blob: Buffer, client: SshClient): Promise<OfferedVersion> {
     const name = blob.toString('base64');
-    const offers = await this.#offersTo(client);
+    const offers = await this.#desk.offers(client.bindings.isForwarded ? 'quietly' : undefined);
     const listed =
       this.#versions.last.byBlob.get(name) ?? (await this.#versions.list(offers)).byBlob.get(name);
     const { mount, key } = listed?.offer ?? {};
@@ -173,14 +171,11 @@ const MOST_MS = 10_000;
 
 /** Locks the SSH agent with a passphrase: `ssh-add -x` and `-X`. It is unrelated to the store's passphrases. */
 class DoorLock {
-  #closed: { readonly salt: Buffer; readonly key: Buffer } | undefined;
+  /** Hash of the passphrase; undefined while it is open. */
+  closed: { readonly salt: Buffer; readonly key: Buffer } | undefined;
   #wrong = 0;
   /** Last attempt; passphrases are tried one at a time. */
   #last: Promise<unknown> = Promise.resolve();
-
-  get isClosed(): boolean {
-    return this.#closed !== undefined;
-  }
 
   /**
    * Locks.
@@ -188,9 +183,9 @@ class DoorLock {
    */
   close(passphrase: Buffer): Promise<boolean> {
     return this.#inTurn(async () => {
-      if (this.#closed !== undefined) return false;
+      if (this.closed !== undefined) return false;
       const salt = randomBytes(SALT_BYTES);
-      this.#closed = { salt, key: await derive(passphrase, salt, KEY_BYTES) };
+      this.closed = { salt, key: await derive(passphrase, salt, KEY_BYTES) };
       return true;
     });
   }
@@ -201,11 +196,11 @@ class DoorLock {
    */
   open(passphrase: Buffer): Promise<boolean> {
     return this.#inTurn(async () => {
-      const closed = this.#closed;
+      const closed = this.closed;
       if (closed === undefined) return false;
       const isRight = timingSafeEqual(await derive(passphrase, closed.salt, KEY_BYTES), closed.key);
       this.#wrong = isRight ? 0 : this.#wrong + 1;
-      if (isRight) this.#closed = undefined;
+      if (isRight) this.closed = undefined;
       else await pause(Math.min(this.#wrong * STEP_MS, MOST_MS));
       return isRight;
     });
