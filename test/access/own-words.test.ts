@@ -50,6 +50,7 @@ describe('the text of a refusal', () => {
       '`missing $' + '{name}`',
       '`": expected $' + '{wanted}`',
       'text',
+      '`missing $' + '{param}`',
     ]);
   });
 });
