@@ -3,7 +3,7 @@ import { type CofferError, corrupt, invalid } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
 import type { Engine } from './engine.ts';
 import type { NamedKeyDocument } from './key-document.ts';
-import { limitHint } from './version-limits.ts';
+import { limitHint } from './version-choice.ts';
 
 /**
  * Common outer form of ciphertexts, signatures and HMACs: `<prefix>v<version>:<payload>`. The text does not tell which

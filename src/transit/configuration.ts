@@ -1,11 +1,11 @@
 import { type CofferError, invalid } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
 import type { Engine } from './engine.ts';
-import { followingLatest, oldestKept } from './kept-versions.ts';
 import { changeKey } from './key-collection.ts';
 import type { NamedKeyDocument } from './key-document.ts';
-import { lostVersionsWarning } from './lost-versions.ts';
 import type { NamedKey } from './named-key.ts';
+import { followingLatest, oldestKept } from './trim.ts';
+import { lostVersionsWarning } from './version-choice.ts';
 
 /** Changes to a key's configuration; absent members stay unchanged. */
 export interface KeyConfiguration {

@@ -6,8 +6,7 @@ import type { Engine } from './engine.ts';
 import { requireKey, requireNotSoftDeleted } from './key-collection.ts';
 import type { ExportFormat } from './key-types/key-type.ts';
 import type { KeyVersion, NamedKey } from './named-key.ts';
-import { absentVersion } from './version-choice.ts';
-import { limitHint } from './version-limits.ts';
+import { absentVersion, limitHint } from './version-choice.ts';
 
 export interface ExportRequest {
   /** One of `exportKinds`. */

@@ -9,8 +9,7 @@ import { decodeInput, hashNamed, hashNames, lendInput, undecodable } from './has
 import { requireKey, requireNotSoftDeleted } from './key-collection.ts';
 import type { KeyVersion, NamedKey } from './named-key.ts';
 import { rotatedWhenDue } from './rotation.ts';
-import { requireExistingVersion, versionForHmac } from './version-choice.ts';
-import { limitHint } from './version-limits.ts';
+import { limitHint, requireExistingVersion, versionForHmac } from './version-choice.ts';
 
 /**
  * Computes HMACs, each printed as `<prefix>v<version>:<base64>`. Every version of a key has a separate HMAC key,

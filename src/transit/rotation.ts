@@ -4,11 +4,11 @@ import type { MaybePromise } from '../ground/maybe-promise.ts';
 import type { Transaction } from '../store/store.ts';
 import { convergentVersionToRecord } from './convergent.ts';
 import type { Engine } from './engine.ts';
-import { withoutOldVersions } from './kept-versions.ts';
 import { findKey, keyIn, noSuchKey, replaceKey, requireNotSoftDeleted } from './key-collection.ts';
 import type { NamedKeyDocument, VersionDocument } from './key-document.ts';
 import type { KeyType, StoredMaterial } from './key-types/key-type.ts';
 import { NamedKey } from './named-key.ts';
+import { withoutOldVersions } from './trim.ts';
 
 const HMAC_KEY_BYTES = 32;
 

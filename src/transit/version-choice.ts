@@ -1,7 +1,7 @@
 import { type CofferError, conflict, invalid } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
+import type { NamedKeyDocument } from './key-document.ts';
 import type { KeyVersion, NamedKey } from './named-key.ts';
-import { limitHint } from './version-limits.ts';
 
 /** Number that stands for the latest version. */
 export const LATEST = 0;
@@ -117,3 +117,50 @@ export function absentVersion(
 
 const refusal = (message: string, hint: string): CofferError =>
   invalid(message, { field: 'key_version', hint });
+
+/** Members of a key that decide which of its versions may be used. */
+type VersionLimits = Pick<
+  NamedKeyDocument,
+  'name' | 'minAvailableVersion' | 'minEncryptionVersion' | 'minDecryptionVersion' | 'keepVersions'
+>;
+
+/**
+ * Returns the setting of a key that does not allow a version, and what allows it again.
+ * @param version below the minimum
+ */
+export function limitHint(key: VersionLimits, version: number, by: 'encryption' | 'decryption'): string {
+  const { name, minAvailableVersion, minEncryptionVersion, minDecryptionVersion, keepVersions } = key;
+  const minimum = by === 'encryption' ? minEncryptionVersion : minDecryptionVersion;
+  const limit = `min_${by}_version of this key is ${minimum}`;
+  if (version < 1) return limit;
+  if (version < minAvailableVersion) return `${limit}, and version ${version} was deleted`;
+  if (keepVersions !== undefined && version < minDecryptionVersion)
+    return `${limit}: the key keeps its latest ${keepVersions === 1 ? 'version' : `${keepVersions} versions`} usable`;
+  const settings = [
+    ...(version < minDecryptionVersion ? ['decryption'] : []),
+    ...(by === 'encryption' ? ['encryption'] : []),
+  ].map((setting) => ` --min-${setting}-version ${version}`);
+  return `${limit}; to allow version ${version} again, run "coffer transit keys config ${name}${settings.join('')}"`;
+}
+
+/** Maximum number of versions to name. */
+const MOST_NAMED = 10;
+
+/**
+ * Warns about versions that are missing because the backup did not contain them.
+ * @param from first version of interest
+ * @returns zero or one warning
+ * @see docs/decisions/0130
+ */
+export function lostVersionsWarning(key: NamedKeyDocument, from = 1): readonly string[] {
+  const lost: number[] = [];
+  for (let number = Math.max(from, key.minAvailableVersion); number <= key.latestVersion; number++) {
+    const name = String(number);
+    if (key.versions[name] === undefined && key.revokedVersions?.[name] === undefined) lost.push(number);
+  }
+  if (lost.length === 0) return [];
+  const more = lost.length - MOST_NAMED;
+  const named = lost.slice(0, MOST_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const which = lost.length === 1 ? `version ${named}, which was` : `versions ${named}, which were`;
+  return [`key "${key.name}" lacks ${which} not in its backup`];
+}

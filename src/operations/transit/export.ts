@@ -6,7 +6,7 @@ import {
   isPublicKind,
   notExportable,
 } from '../../transit/export.ts';
-import { lostVersionsWarning } from '../../transit/lost-versions.ts';
+import { lostVersionsWarning } from '../../transit/version-choice.ts';
 import { flag, text } from '../declaration/params.ts';
 import { foreseeBackup, foreseeExport } from './foreseen.ts';
 import { existingKey, keyInPath, transitOperation, wrappingHashNames } from './parameters.ts';

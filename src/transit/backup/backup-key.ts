@@ -81,36 +81,18 @@ function policyOf(
   { document, type, familyName }: NamedKey,
   keys: ReadonlyMap<string, BackupEntry>,
 ): BackupPolicy {
-  const { backupInfo, restoreInfo } = document;
   // Earlier releases accepted prefixes that cannot be restored.
   const storagePrefix = String(document.passthrough?.[KEPT_MEMBERS.storagePrefix] ?? '');
   return {
-    name: document.name,
+    ...document,
     keySize: document.keyBytes,
     keys,
-    derived: document.derived,
-    kdf: document.kdf,
-    convergentEncryption: document.convergentEncryption,
-    exportable: document.exportable,
-    minDecryptionVersion: document.minDecryptionVersion,
-    minEncryptionVersion: document.minEncryptionVersion,
-    latestVersion: document.latestVersion,
     archiveVersion: document.latestVersion,
     archiveMinVersion: document.minAvailableVersion,
-    minAvailableVersion: document.minAvailableVersion,
-    deletionAllowed: document.deletionAllowed,
-    convergentVersion: document.convergentVersion,
     type: type.backup.openbao ?? type.name,
-    backupInfo,
-    restoreInfo,
-    allowPlaintextBackup: document.allowPlaintextBackup,
-    versionTemplate: document.versionTemplate,
     storagePrefix: isRelative(storagePrefix) ? '' : storagePrefix,
     autoRotatePeriodNanoseconds:
       BigInt(boundedSeconds(document.autoRotatePeriodSeconds)) * NANOSECONDS_PER_SECOND,
-    imported: document.imported,
-    allowImportedKeyRotation: document.allowImportedKeyRotation,
-    softDeleted: document.softDeleted,
     openBaoLayout: true,
     calledType:
       type.familyNames === undefined

@@ -1,6 +1,6 @@
 import { alignedBuffer, wholePages } from '../../ground/aligned.ts';
 import { wipe } from '../../ground/bytes.ts';
-import type { ChunkStage } from './chunk-stage.ts';
+import type { ChunkStage } from './chunk-cipher.ts';
 import type { ByteSink, ByteSource, OnProgress } from './ports.ts';
 import { pumpInTurns } from './turns.ts';
 

@@ -1,5 +1,5 @@
 import type { readSync, writeSync } from 'node:fs';
-import type { ChunkCipher, ThreadCipher } from './chunk-stage.ts';
+import type { ChunkCipher, ThreadCipher } from './chunk-cipher.ts';
 
 /** State shared by the threads that process one file. */
 export interface Shared {

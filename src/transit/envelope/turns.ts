@@ -3,8 +3,8 @@ import { readSync, writeSync } from 'node:fs';
 import { alignedBuffer } from '../../ground/aligned.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { turn } from '../../ground/pause.ts';
+import type { ChunkStage } from './chunk-cipher.ts';
 import { chunkCipher } from './chunk-cipher.ts';
-import type { ChunkStage } from './chunk-stage.ts';
 import type { ByteSink, ByteSource, OnProgress, PlainFile } from './ports.ts';
 import { type Shared, type Trouble, type TurnPart, takeTurns } from './turn-thread.ts';
 
