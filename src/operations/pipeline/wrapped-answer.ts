@@ -1,7 +1,7 @@
-import type { WrapInfo } from '../../access/wrapping.ts';
+import type { WrapInfo, WrappedAnswer } from '../../access/wrapping.ts';
+import { printGoTime } from '../../ground/clock.ts';
 import { isObject } from '../../ground/objects.ts';
 import type { Operation, Outcome } from '../declaration/operation.ts';
-import { printWrapped } from '../wrap-info.ts';
 import type { PipelineRequest } from './admission.ts';
 import type { Performed } from './asked-request.ts';
 import type { Judge } from './judge.ts';
@@ -44,3 +44,13 @@ function heldAccessor({ freeForm }: Operation, { auth, data }: Outcome<unknown>)
   const accessor = isObject(auth) ? auth['accessor'] : secretId;
   return typeof accessor === 'string' ? accessor : '';
 }
+
+/** Formats wrapping information for the API. */
+export const printWrapped = ({ text, accessor, token, heldAccessor }: WrappedAnswer): WrapInfo => ({
+  token: text,
+  accessor,
+  ttl: token.creationTtl,
+  creation_time: printGoTime(token.createdMs),
+  creation_path: token.path,
+  wrapped_accessor: heldAccessor,
+});

@@ -10,8 +10,16 @@ import { deletingNamed, FOR_GOOD, requireListed } from '../declaration/deleting.
 import { type Core, done, operation } from '../declaration/operation.ts';
 import { members, text, textMap } from '../declaration/params.ts';
 import { LOGIN_METHODS } from '../mount-types.ts';
-import { type MountsByPath, printMount, printMounts, printMountTuning } from './mount-answers.ts';
-import { changedConfig, loginConfigParams, traitParams, traitsIn } from './mount-config.ts';
+import {
+  changedConfig,
+  loginConfigParams,
+  type MountsByPath,
+  printMount,
+  printMounts,
+  printMountTuning,
+  traitParams,
+  traitsIn,
+} from './mount-config.ts';
 
 /** Without `auth/`, and without slashes at the ends. */
 const methodPath = text({

@@ -1,11 +1,63 @@
 import { MAX_TTL_SECONDS } from '../../access/token.ts';
 import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
-import type { MountConfig, MountTraits } from '../../mounts/mount.ts';
+import { familyVersion } from '../../ground/version.ts';
+import type { LockoutConfig, Mount, MountConfig, MountTraits } from '../../mounts/mount.ts';
+import { isLoginMount, relativePath } from '../../mounts/mounts.ts';
 import { lacking } from '../declaration/lacking.ts';
-import { choice, declare, flag, type Params, texts, type ValuesOf } from '../declaration/params.ts';
+import {
+  choice,
+  declare,
+  duration,
+  flag,
+  integer,
+  members,
+  type Params,
+  texts,
+  type ValuesOf,
+} from '../declaration/params.ts';
 import { parseDurationSeconds } from '../declaration/weak-values.ts';
-import { changedLockout, lockoutParam } from './lockout-config.ts';
+
+/** Lockout settings of a login method. `approle` stores them for compatibility only. */
+const lockoutParam = members(
+  {
+    lockout_threshold: integer({
+      help: 'Failed logins before a user is locked out (0: default).',
+      minimum: 0,
+    }),
+    lockout_duration: duration({ help: 'Duration of a lockout (0: default).' }),
+    lockout_counter_reset_duration: duration({
+      help: 'Time after which failed logins no longer count (0: default).',
+    }),
+    lockout_disable: flag({ help: 'Disable user lockout.' }),
+  },
+  { help: 'User lockout settings.', cli: { hidden: true } },
+);
+
+type GivenLockout = ValuesOf<{ readonly given: typeof lockoutParam }>['given'];
+
+/** Login methods with guessable names. */
+const LOCKING: ReadonlySet<string> = new Set(['approle', 'ldap', 'userpass']);
+
+/**
+ * Applies a change of the lockout settings; absent members stay unchanged.
+ * @throws `invalid` for a method without such settings
+ */
+function changedLockout(
+  type: string,
+  before: MountConfig | undefined,
+  given: GivenLockout | undefined,
+): Pick<MountConfig, 'user_lockout_config'> {
+  const mentioned = Object.entries(given ?? {}).filter(([, value]) => value !== undefined);
+  if (mentioned.length === 0) return {};
+  if (!LOCKING.has(type)) {
+    throw invalid(`tuning of user lockout configuration for auth type "${type}" not allowed`, {
+      field: 'user_lockout_config',
+    });
+  }
+  const change: LockoutConfig = Object.fromEntries(mentioned.map(([name, value]) => [`user_${name}`, value]));
+  return { user_lockout_config: { ...before?.user_lockout_config, ...change } };
+}
 
 /** TTL in seconds; `system` and 0 mean the server's default, empty text leaves it unchanged. */
 const ttl = (help: string) =>
@@ -123,7 +175,7 @@ function effectiveTtls(config: MountConfig): { readonly usual: number; readonly 
 }
 
 /** Formats settings for lists of mounts: a TTL of 0 means the server's default. */
-export const printConfig = (config: MountConfig = {}) => ({
+const printConfig = (config: MountConfig = {}) => ({
   default_lease_ttl: 0,
   max_lease_ttl: 0,
   force_no_cache: false,
@@ -131,8 +183,55 @@ export const printConfig = (config: MountConfig = {}) => ({
 });
 
 /** Formats the settings of one mount, with the effective TTLs. */
-export function printTuning(config: MountConfig = {}) {
+function printTuning(config: MountConfig = {}) {
   const { usual, longest } = effectiveTtls(config);
   const { user_lockout_config: lockout, ...rest } = config;
   return { ...printConfig(rest), ...lockout, default_lease_ttl: usual, max_lease_ttl: longest };
 }
+
+/** Whether it is the token method, which every store has. */
+const isToken = ({ type }: Mount): boolean => type === 'token';
+
+/** Formats a mount in API terms. There are no plugins, so these values are constant. */
+export const printMount = (mount: Mount) => ({
+  type: mount.type,
+  description: mount.description,
+  accessor: mount.accessor,
+  local: false,
+  seal_wrap: false,
+  external_entropy_access: false,
+  ...mount.traits,
+  options: hasOptions(mount) || (isLoginMount(mount) && !isToken(mount)) ? mount.options : null,
+  uuid: mount.uuid,
+  plugin_version: '',
+  running_plugin_version: `v${familyVersion}`,
+  running_sha256: '',
+  deprecation_status: isToken(mount) ? undefined : 'supported',
+  config: { ...printConfig(mount.config), token_type: tokenTypeOf(mount) },
+});
+
+export type MountsByPath = Readonly<Record<string, ReturnType<typeof printMount>>>;
+
+/** Formats mounts by path with a final slash; login methods without `auth/`. */
+export const printMounts = (mounts: readonly Mount[]): MountsByPath => byPath(mounts, printMount);
+
+/** Formats public mounts for callers without a token. */
+export const printForStrangers = (mounts: readonly Mount[]) =>
+  byPath(mounts, ({ description, options, type }) => ({ description, options, type }));
+
+/** Formats the settings of one mount, with the effective TTLs. */
+export const printMountTuning = (mount: Mount) => ({
+  ...printTuning(mount.config),
+  token_type: tokenTypeOf(mount),
+  description: mount.description,
+  options: hasOptions(mount) ? mount.options : undefined,
+});
+
+const byPath = <T>(mounts: readonly Mount[], print: (mount: Mount) => T): Readonly<Record<string, T>> =>
+  Object.fromEntries(mounts.map((mount) => [`${relativePath(mount)}/`, print(mount)]));
+
+const hasOptions = ({ options }: Mount): boolean => Object.keys(options).length > 0;
+
+/** Only login methods issue tokens. */
+const tokenTypeOf = (mount: Mount): string | undefined =>
+  isLoginMount(mount) ? (mount.config?.token_type ?? 'default-service') : undefined;

@@ -9,13 +9,17 @@ import { deletingNamed, requireListed } from '../declaration/deleting.ts';
 import { type Core, done, operation } from '../declaration/operation.ts';
 import { choice, members, text, textMap } from '../declaration/params.ts';
 import {
+  changedConfig,
+  configParams,
+  loginConfigParams,
   type MountsByPath,
   printForStrangers,
   printMount,
   printMounts,
   printMountTuning,
-} from './mount-answers.ts';
-import { changedConfig, configParams, loginConfigParams, traitParams, traitsIn } from './mount-config.ts';
+  traitParams,
+  traitsIn,
+} from './mount-config.ts';
 
 /** Without slashes at the ends. */
 const mountPath = text({

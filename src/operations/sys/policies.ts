@@ -13,6 +13,12 @@ const policyNameParam = {
   understoodAs: policyName,
 };
 
+const policyText = text({
+  long: true,
+  help: 'Policy in HCL or JSON, or base64 of it; see "coffer help policy-format".',
+  default: '',
+});
+
 export const list = operation({
   route: 'LIST /sys/policies/acl',
   withoutSecret: true,
@@ -41,11 +47,7 @@ export const write = operation({
   route: 'POST /sys/policies/acl/:name',
   params: {
     name: policyNameParam,
-    policy: text({
-      long: true,
-      help: 'Policy in HCL or JSON, or base64 of it; see "coffer help policy-format".',
-      default: '',
-    }),
+    policy: policyText,
   },
   cli: {
     input: { param: 'policy', as: 'text', fromFile: true },
@@ -109,11 +111,7 @@ export const writeLegacy = operation({
   route: 'POST /sys/policy/:name',
   params: {
     name: policyNameParam,
-    policy: text({
-      long: true,
-      help: 'Policy in HCL or JSON, or base64 of it; see "coffer help policy-format".',
-      default: '',
-    }),
+    policy: policyText,
     rules: text({ long: true, help: 'Deprecated alias of `policy`.', default: '' }),
   },
   async run({ core }, values) {

@@ -6,7 +6,7 @@ import { type CofferError, denied, invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { type Outcome, operation } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
-import { printWrapped } from '../wrap-info.ts';
+import { printWrapped } from '../pipeline/wrapped-answer.ts';
 
 const params = {
   token: text({ help: 'Wrapping token. Default: the current token.' }),
