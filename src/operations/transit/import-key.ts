@@ -5,8 +5,6 @@ import { CofferError, invalid } from '../../ground/errors.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { systemRandom } from '../../ground/random.ts';
-import { importKey } from '../../transit/key-exchange/import-key.ts';
-import { importVersion } from '../../transit/key-exchange/import-version.ts';
 import { wrapForTransport } from '../../transit/key-exchange/wrapping.ts';
 import { privateKeyFromPkcs8 } from '../../transit/key-types/der.ts';
 import {
@@ -102,6 +100,7 @@ export const create = transitOperation({
         hint: 'omit convergent_encryption',
       });
     }
+    const { importKey } = await import('../../transit/key-exchange/import-key.ts');
     await importKey(engine, values.name, {
       type: values.type,
       parameterSet: values.parameter_set,
@@ -133,14 +132,15 @@ export const addVersion = transitOperation({
     done: (values) => `Imported a version of key ${values['name']}.`,
     examples: [['coffer transit import-version releases --in next.pem', 'Add a version to an imported key']],
   },
-  run: done(({ engine }, values) =>
-    importVersion(engine, values.name, {
+  run: done(async ({ engine }, values) => {
+    const { importVersion } = await import('../../transit/key-exchange/import-version.ts');
+    await importVersion(engine, values.name, {
       ciphertext: values.ciphertext,
       publicKey: values.public_key,
       hashFunction: values.hash_function,
       version: values.version,
-    }),
-  ),
+    });
+  }),
 });
 
 export const derive = transitOperation({

@@ -1,6 +1,6 @@
 /** Public halves of signing keys for others: JSON Web Key Sets, certificate requests, and certificate chains. */
 
-import { jsonWebKeySet, type PublishedKey } from '../../transit/jwks.ts';
+import type { PublishedKey } from '../../transit/jwks.ts';
 import { integer, text } from '../declaration/params.ts';
 import { existingKey, transitOperation } from './parameters.ts';
 
@@ -27,6 +27,7 @@ export const jwks = transitOperation({
     ],
   },
   async run({ engine }, { name }) {
+    const { jsonWebKeySet } = await import('../../transit/jwks.ts');
     const data: KeySet = { keys: await jsonWebKeySet(engine, name) };
     return { data, topLevel: data };
   },
