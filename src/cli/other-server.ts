@@ -1,4 +1,4 @@
-import { asCofferError, type ErrorKind } from '../ground/errors.ts';
+import { asCofferError, type ErrorKind, invalid } from '../ground/errors.ts';
 import { variable } from './given.ts';
 import { agentDirectory } from './secrets/agent-directory.ts';
 import type { Session } from './session.ts';
@@ -48,12 +48,22 @@ export function warnOfOtherServerFor(error: unknown, session: Session): void {
 }
 
 /**
- * Returns the hint for a command that only works with a server.
+ * Returns the address of the server, for a command that only works with one.
  * @param usual hint if the environment has no address for other programs
+ * @throws `invalid` with the message if no server is named
  */
-export function serverHint(session: Session, usual = 'use --address or set COFFER_ADDR'): string {
+export function requireServer(
+  session: Session,
+  message: string,
+  usual = 'use --address or set COFFER_ADDR',
+): string {
+  const { address } = session.settings;
+  if (address !== undefined) return address;
   const name = unusedAddress(session);
-  return name === undefined
-    ? usual
-    : `${name} is not used, as a local store takes precedence: use --address "$${name}" or set COFFER_ADDR`;
+  throw invalid(message, {
+    hint:
+      name === undefined
+        ? usual
+        : `${name} is not used, as a local store takes precedence: use --address "$${name}" or set COFFER_ADDR`,
+  });
 }

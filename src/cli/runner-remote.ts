@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isExposed, parseAddress } from '../client/address.ts';
 import { connect } from '../client/http-transport.ts';
-import { asCofferError, CofferError, invalid, withOtherHint } from '../ground/errors.ts';
+import { asCofferError, type CofferError, invalid, withOtherHint } from '../ground/errors.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
 import { readFileWhole } from './files/in-file.ts';
 import { inputText } from './files/input.ts';
@@ -55,8 +55,13 @@ export function runnerWith(session: Session, address: string, { token, kept, fro
   const client = connectTo(session, address, token);
   if (kept === undefined && token !== undefined && from === undefined) return client;
   const refused = async (error: unknown): Promise<never> => {
-    if (kept !== undefined) throw await ofKeptToken(error, kept, client);
-    throw token === undefined || from === undefined ? withoutToken(error) : ofTokenFrom(from, error);
+    const known = asCofferError(error);
+    if (known?.kind !== 'denied') throw error;
+    if (kept !== undefined) throw await ofKeptToken(known, kept, client);
+    // Servers answer a missing token in the same way as a wrong one.
+    throw token === undefined || from === undefined
+      ? withOtherHint(known, NO_TOKEN)
+      : ofTokenFrom(from, known);
   };
   return {
     ...client,
@@ -158,22 +163,15 @@ function warnOfForeignSocket(session: Session, address: string): void {
   session.warn(`${target.path} belongs to another user (uid ${uid}): that user can read the token and data`);
 }
 
-/** Adds a hint to the error: servers answer a missing token in the same way as a wrong one. */
-function withoutToken(error: unknown): unknown {
-  if (!(error instanceof CofferError) || error.kind !== 'denied') return error;
-  return withOtherHint(
-    error,
-    'no token given: use "coffer login", COFFER_TOKEN or --token-file; the owner of the store creates the first one with "coffer token create", with COFFER_ADDR and VAULT_ADDR unset',
-  );
-}
+const NO_TOKEN =
+  'no token given: use "coffer login", COFFER_TOKEN or --token-file; the owner of the store creates the first one with "coffer token create", with COFFER_ADDR and VAULT_ADDR unset';
 
 /** Message about a token that a request names, such as that of "token lookup TOKEN"; the one that asks was accepted. */
 const NAMED_TOKEN = /^bad token$/;
 
 /** Adds to the error of a refused token where it comes from. */
-function ofTokenFrom(from: string, error: unknown): unknown {
-  if (!(error instanceof CofferError) || error.kind !== 'denied' || NAMED_TOKEN.test(error.message))
-    return error;
+function ofTokenFrom(from: string, error: CofferError): CofferError {
+  if (NAMED_TOKEN.test(error.message)) return error;
   const source = `the token is from ${from}`;
   const more = error.hint?.replace(/^the token is/, 'it is').replace(/^the token's/, 'its');
   return withOtherHint(error, more === undefined ? source : `${source}; ${more}`);
@@ -187,8 +185,7 @@ const HEADER_VALUE = /^[\x20-\x7e]*$/;
  * so that is looked up.
  * @returns error to throw
  */
-async function ofKeptToken(error: unknown, kept: KeptToken, client: Runner): Promise<unknown> {
-  if (!(error instanceof CofferError) || error.kind !== 'denied') return error;
+async function ofKeptToken(error: CofferError, kept: KeptToken, client: Runner): Promise<CofferError> {
   const isOver = kept.expiresMs !== undefined && kept.expiresMs <= Date.now();
   if (!isOver && (await isGood(client))) return error;
   const how = isOver ? `expired at ${new Date(kept.expiresMs ?? 0).toISOString()}` : 'is no longer valid';
@@ -218,10 +215,7 @@ export async function givenToken(session: Session): Promise<string | undefined> 
   if (source.kind === 'text') return source.text;
   if (source.kind === 'file') return secretText(source.path, 'token-file');
   if (session.prompts.available()) return session.prompts.secret('Token');
-  throw invalid('cannot prompt for the token', {
-    field: 'token',
-    hint: 'use --token-file or COFFER_TOKEN',
-  });
+  throw invalid('cannot prompt for the token', { field: 'token', hint: 'use --token-file or COFFER_TOKEN' });
 }
 
 /** Returns the token that `vault login` stored, for any server. */

@@ -17,7 +17,7 @@ import {
   type TypedLogin,
   withNeeds,
 } from '../logins/methods.ts';
-import { serverHint } from '../other-server.ts';
+import { requireServer } from '../other-server.ts';
 import { argument, switching, taking, takingFile } from '../parse/everywhere.ts';
 import { FIELD, FORMAT, tokenFormatOption } from '../parse/vault-options.ts';
 import { maskingLines } from '../processes/masking.ts';
@@ -40,17 +40,13 @@ const CLIENT_CERT = 'client-cert';
 const CLIENT_KEY = 'client-key';
 const NO_STORE = 'no-store';
 
-/**
- * Returns the address of the server.
- * @throws `invalid` if no server is named
- */
-function requireServer(session: Session): string {
-  const { address } = session.settings;
-  if (address !== undefined) return address;
-  throw invalid('no server address: you are using the local store, which needs no login', {
-    hint: serverHint(session, 'to log in to a server, use --address or set COFFER_ADDR'),
-  });
-}
+/** Returns the address of the server, as `requireServer`. */
+const serverOf = (session: Session): string =>
+  requireServer(
+    session,
+    'no server address: you are using the local store, which needs no login',
+    'to log in to a server, use --address or set COFFER_ADDR',
+  );
 
 export const login: OwnCommand = {
   arguments: [
@@ -99,7 +95,7 @@ export const login: OwnCommand = {
     ],
   ],
   async run(session, { arguments: words, options }) {
-    const address = requireServer(session);
+    const address = serverOf(session);
     const typed = askedIn(words, textOption(options, METHOD));
     const file = options.has(NO_STORE) ? undefined : TokenFile.required(session.environment, address);
     const certificate = certificateOf(session, options);
@@ -298,7 +294,7 @@ export const logout: OwnCommand = {
     'deleted here and stays valid.',
   examples: [['coffer logout', 'Log out from the server in $COFFER_ADDR']],
   async run(session, { options }) {
-    const address = requireServer(session);
+    const address = serverOf(session);
     const file = TokenFile.required(session.environment, address);
     const kept = readable(file);
     if (kept === undefined) {

@@ -6,21 +6,14 @@ import { readFileWhole } from '../files/in-file.ts';
 import { inputText, readStandardInput } from '../files/input.ts';
 import { printResult } from '../files/output.ts';
 import { textOption } from '../given.ts';
-import { serverHint } from '../other-server.ts';
+import { requireServer } from '../other-server.ts';
 import { switching, takingFile } from '../parse/everywhere.ts';
 import { IN } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 
 /* Commands for a running server; a local store has no seal status. */
 
-/**
- * Requires a server.
- * @throws `invalid` if none is named
- */
-function requireServer(session: Session, why = 'only a server can be sealed or unsealed'): void {
-  if (session.settings.address !== undefined) return;
-  throw invalid(`no server given: ${why}`, { hint: serverHint(session) });
-}
+const NOT_HERE = 'no server given: only a server can be sealed or unsealed';
 
 interface SealState {
   readonly sealed: boolean;
@@ -38,7 +31,7 @@ export const seal: OwnCommand = {
     ],
   ],
   async run(session) {
-    requireServer(session);
+    requireServer(session, NOT_HERE);
     session.requireConsent();
     const question = async () =>
       `Seal ${session.settings.address}? It refuses all requests until it is unsealed.`;
@@ -74,7 +67,7 @@ export const unseal: OwnCommand = {
     ],
   ],
   async run(session, { options }) {
-    requireServer(session);
+    requireServer(session, NOT_HERE);
     const asked = options.has(RESET)
       ? { reset: true }
       : { key: await secretOf(session, textOption(options, IN)) };
@@ -124,7 +117,7 @@ export const health: OwnCommand = {
     'Needs no token. Exits with 0 if the server is healthy, 4 if it is sealed, and 1 if it cannot be reached or cannot serve requests.',
   examples: [['coffer health --address http://127.0.0.1:8200 --quiet', 'Use in a monitoring check']],
   async run(session) {
-    requireServer(session, 'for a local store, run "coffer doctor"');
+    requireServer(session, 'no server given: for a local store, run "coffer doctor"');
     const runner = await session.runner();
     const { data } = await runner.run('sys health', READABLE);
     await printResult(session, data, { details: HEALTH });
