@@ -15,6 +15,14 @@ export function columnWidths(rows: readonly (readonly string[])[]): readonly num
   return widths;
 }
 
+/** Cells that every column of a table takes besides its text, and every table. */
+const CELL_BORDER = 3;
+const TABLE_BORDER = 1;
+
+/** Returns by how many cells a table with these widths is too wide; negative if there is room. */
+export const excessOf = (widths: readonly number[], columns: number): number =>
+  widths.reduce((total, width) => total + width + CELL_BORDER, TABLE_BORDER) - columns;
+
 /** Wraps a text at its spaces. A word longer than a line gets a line of its own. */
 export const wrapped = (text: string, width: number, indent: number): string =>
   filled(text.split(' '), width - indent)

@@ -2,7 +2,7 @@ import type { Table } from '../../operations/declaration/table.ts';
 import type { Session } from '../session.ts';
 import { localTime } from '../terminal/time-texts.ts';
 import { visible } from '../terminal/visible.ts';
-import { columnWidths, displayWidth, wrapped } from '../wrap.ts';
+import { columnWidths, displayWidth, excessOf, wrapped } from '../wrap.ts';
 
 /* Formats the requests of an audit log as a table: on a terminal one line per request, if it is wide enough. */
 
@@ -37,10 +37,6 @@ export const SHORT_ACCESSOR = 8;
 export const HASH_PREFIX = /^hmac-sha256:/;
 /** Width of results that a table may need before columns are left out; a longer result is wrapped. */
 const RESULT_WIDTH = 30;
-/** Widths that every cell and every table take besides the texts. */
-const CELL_BORDER = 3;
-const TABLE_BORDER = 1;
-
 /** Returns the user name of a login's path. */
 export const loginName = (path: string): string | undefined => LOGIN.exec(path)?.[1];
 
@@ -178,9 +174,6 @@ function isFitting(entries: readonly AuditEntry[], shown: readonly Column[], col
 
 const widthsOf = (rows: Rows, shown: readonly Column[]): readonly number[] =>
   columnWidths([shown.map(({ head }) => head), ...rows]);
-
-const excessOf = (widths: readonly number[], columns: number): number =>
-  widths.reduce((total, width) => total + width + CELL_BORDER, TABLE_BORDER) - columns;
 
 /** Shortens cells to one line: the widest column first, each down to its minimum widths. */
 function shortened(rows: Rows, shown: readonly Column[], columns: number): Rows {

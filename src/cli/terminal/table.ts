@@ -1,7 +1,7 @@
 import { Chalk, type ChalkInstance } from 'chalk';
 import CliTable from 'cli-table3';
 import type { Table } from '../../operations/declaration/table.ts';
-import { columnWidths, displayWidth } from '../wrap.ts';
+import { columnWidths, displayWidth, excessOf } from '../wrap.ts';
 
 /** Table whose cells are texts as they are shown. */
 interface DrawnTable extends Table {
@@ -20,43 +20,25 @@ interface TableStyle {
   readonly wide?: boolean;
 }
 
+/** Places of the characters with which the library draws lines. */
+const PLACES = [
+  ...['top', 'top-mid', 'top-left', 'top-right'],
+  ...['bottom', 'bottom-mid', 'bottom-left', 'bottom-right'],
+  ...['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid', 'middle'],
+];
+
 const NO_LINES = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  left: '',
-  'left-mid': '',
-  mid: '',
-  'mid-mid': '',
-  right: '',
-  'right-mid': '',
-  middle: '  ',
-} as const;
+  ...Object.fromEntries(PLACES.map((place) => [place, ''])),
+  ...{ left: '', middle: '  ', right: '' },
+};
+
 const PLAIN_LINES = {
-  top: '-',
-  'top-mid': '+',
-  'top-left': '+',
-  'top-right': '+',
-  bottom: '-',
-  'bottom-mid': '+',
-  'bottom-left': '+',
-  'bottom-right': '+',
-  left: '|',
-  'left-mid': '+',
-  mid: '-',
-  'mid-mid': '+',
-  right: '|',
-  'right-mid': '+',
-  middle: '|',
-} as const;
+  ...Object.fromEntries(PLACES.map((place) => [place, place.includes('-') ? '+' : '-'])),
+  ...{ left: '|', middle: '|', right: '|' },
+};
+
 /** Characters of the library within a row. */
 const LINES = { left: '│', middle: '│', right: '│' } as const;
-const PADDING = 2;
 /**
  * Length up to which a word is only broken if no column can be left out instead: half of the terminal's width, within
  * these limits. The longest are the shortened public keys of a team, and UUIDs.
@@ -246,12 +228,6 @@ function widthsFor(rows: readonly (readonly string[])[], columns: number, whole:
   }
   return excess > 0 ? 'too many columns' : widths;
 }
-
-/** Returns by how many cells a table with these widths is too wide; negative if there is room. */
-const excessOf = (widths: readonly number[], columns: number): number =>
-  sum(widths) + (PADDING + 1) * widths.length + 1 - columns;
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
 /** Breaks a text into lines of at most `width` cells: at spaces, and within words that are longer than a line. */
 function cellWrapped(text: string, width: number | undefined): string {
