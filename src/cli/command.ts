@@ -1,6 +1,6 @@
 import type { ResourceKind } from '../operations/declaration/resource-kinds.ts';
 import { DONE } from './exit-codes.ts';
-import type { Given, OptionValue } from './given.ts';
+import { type Given, type OptionValue, textsOption } from './given.ts';
 import type { Session } from './session.ts';
 
 /**
@@ -154,3 +154,15 @@ export interface Invocation {
   /** Options that every command has. */
   readonly everywhere: ReadonlyMap<string, OptionValue>;
 }
+
+/** Returns the options of a command as words of a command line. */
+export const typedOptions = (
+  { options: specs }: Pick<CommandSpec, 'options'>,
+  options: Given['options'],
+): readonly string[] =>
+  specs.flatMap(({ flag, takes }) => {
+    if (!options.has(flag)) return [];
+    const values = options.get(flag) === true ? [] : textsOption(options, flag);
+    if (takes === 'values' || values.length === 0) return [`--${flag}`, ...values];
+    return values.flatMap((value) => [`--${flag}`, value]);
+  });

@@ -7,15 +7,8 @@ import type { Session } from './session.ts';
 
 /** Options of a list that leave out no objects. */
 const BESIDE_FILTERS = new Set([
-  ALL,
-  PATH,
-  'page',
-  'page-size',
-  'output',
-  'org',
-  'store',
-  'address',
-  'mount',
+  ...[ALL, 'page', 'page-size', 'output'],
+  ...[PATH, 'org', 'store', 'address', 'mount'],
 ]);
 
 /**

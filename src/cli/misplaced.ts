@@ -1,13 +1,12 @@
 import { isRegularFile, isThere } from '../ground/directories.ts';
 import { CofferError, invalid, withOtherHint } from '../ground/errors.ts';
 import { RESOURCE_KINDS } from '../operations/declaration/resource-kinds.ts';
-import type { ArgumentSpec, Invocation, OptionSpec } from './command.ts';
+import { type ArgumentSpec, type Invocation, type OptionSpec, typedOptions } from './command.ts';
 import { type OptionValue, textsOption } from './given.ts';
 import { listedKind, NameList } from './listed-names.ts';
 import { MAX_COMPARED } from './near-names.ts';
 import type { Session } from './session.ts';
 import { shellWord } from './terminal/shell-word.ts';
-import { typedOptions } from './typed-options.ts';
 
 /** What a value that may contain a comma names. */
 const MAY_HAVE_COMMAS: ReadonlySet<string> = new Set(['file', 'directory', 'program', 'value']);

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { HeldOutput } from '../../src/cli/files/held-output.ts';
+import { HeldOutput } from '../../src/cli/files/batch.ts';
 
 /** What is printed in the end. */
 function released(held: HeldOutput): string {

@@ -1,7 +1,6 @@
 import { AGENT_DOORS } from '../../doors/agent/registry.ts';
 import { runAgent, SOCKET_NAMES, TAKEN } from '../../doors/agent/run-agent.ts';
 import { asCofferError, invalid } from '../../ground/errors.ts';
-import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import type { Agent } from '../../service/agent/agent.ts';
 import type { AgentUnlocking, UnlockTimes } from '../../service/agent/calls.ts';
 import { Log } from '../../service/log.ts';
@@ -100,7 +99,7 @@ async function runForServer(session: Session, address: string, options: Given['o
       hint: 'omit this option: the server writes the audit log, and limits the lifetime of the token',
     });
   }
-  const { mount = DEFAULT_MOUNT } = session.settings;
+  const { mount } = session.settings;
   const confirm = options.has(CONFIRM);
   const doors = AGENT_DOORS.flatMap((kind) => {
     const keys = textsOption(options, kind.name);

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { AGENT_DOORS } from '../../doors/agent/registry.ts';
 import { alternatives } from '../../ground/alternatives.ts';
 import { invalid, notFound } from '../../ground/errors.ts';
-import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import type { Table } from '../../operations/declaration/table.ts';
 import type { AgentStatus } from '../../service/agent/calls.ts';
 import type { AgentDirectory } from '../../service/agent/directory.ts';
@@ -141,17 +140,16 @@ export const offer: OwnCommand = {
     ['coffer agent offer laptop --ssh', 'Use a key for ssh logins and signed git commits'],
     ['coffer agent offer laptop --ssh --use login --confirm', 'Allow only logins, and confirm each one'],
   ],
-  async run(session, given) {
-    const kinds = chosenDoors(given.options);
+  async run(session, { arguments: [key = ''], options }) {
+    const kinds = chosenDoors(options);
     if (kinds.length === 0) {
       throw invalid('no protocol given', {
         hint: `use ${alternatives(AGENT_DOORS.map(({ name }) => `--${name}`))}`,
       });
     }
-    const made = kinds.map((kind) => ({ door: kind.name, uses: usesFor(kind, given.options) }));
-    const key = keyOf(given);
-    const mount = session.settings.mount ?? DEFAULT_MOUNT;
-    const confirm = given.options.has(CONFIRM);
+    const made = kinds.map((kind) => ({ door: kind.name, uses: usesFor(kind, options) }));
+    const { mount } = session.settings;
+    const confirm = options.has(CONFIRM);
     const runner = await session.runner();
     await checkKey(runner, kinds, key);
     for (const one of made) await runner.run('doors offer', { ...one, key, mount, confirm });
@@ -172,10 +170,9 @@ export const withdraw: OwnCommand = {
   details:
     'Without --ssh, --pkcs11, --age or --sops, withdraws the key from all programs. Programs that are using the key lose it immediately.',
   examples: [['coffer agent withdraw laptop', 'Withdraw a key from all programs']],
-  async run(session, given) {
-    const key = keyOf(given);
-    const mount = session.settings.mount ?? DEFAULT_MOUNT;
-    const chosen = chosenDoors(given.options).map(({ name }) => name);
+  async run(session, { arguments: [key = ''], options }) {
+    const { mount } = session.settings;
+    const chosen = chosenDoors(options).map(({ name }) => name);
     const runner = await session.runner();
     const offered = (await listedOffers(runner))
       .filter((entry) => entry.key === key && entry.mount === mount)
@@ -223,5 +220,3 @@ export const list: OwnCommand = {
     );
   },
 };
-
-const keyOf = ({ arguments: [key = ''] }: Given): string => key;

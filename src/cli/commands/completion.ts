@@ -1,8 +1,7 @@
 import { invalid } from '../../ground/errors.ts';
 import type { Command, Group } from '../command.ts';
-import { fishScript } from '../completions/fish.ts';
 import { type CommandPlace, placesOf } from '../completions/model.ts';
-import { bashScript, zshScript } from '../completions/posix.ts';
+import { bashScript, fishScript, zshScript } from '../completions/scripts.ts';
 import { DONE } from '../exit-codes.ts';
 
 const printers: Readonly<Record<string, (places: readonly CommandPlace[]) => string>> = {

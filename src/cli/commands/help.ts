@@ -178,13 +178,8 @@ function environmentTopic(columns: number): string {
 }
 
 function exitCodesTopic(_columns: number, most = Number.POSITIVE_INFINITY): string {
-  return [
-    ...aligned(
-      exitCodeMeanings.map(([code, meaning]) => [String(code), meaning]),
-      most,
-    ),
-    '',
-  ].join('\n');
+  const rows = exitCodeMeanings.map(([code, meaning]) => [String(code), meaning] as const);
+  return [...aligned(rows, most), ''].join('\n');
 }
 
 type Terms = readonly (readonly [term: string, meaning: string])[];

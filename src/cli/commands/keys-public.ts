@@ -115,12 +115,7 @@ export const command: OwnCommand = {
     const wanted = form.all && number === undefined ? versions : [versionOf(versions, number)];
     const named = { name, mount: session.settings.mount, identity };
     const data = { name, format, public_key: wanted.map((version) => form.print(version, named)).join('') };
-    const as = form.binary ? 'base64' : 'text';
-    await printResult(
-      session,
-      data,
-      { result: { member: 'public_key', as } },
-      { file: place, keepBase64: false },
-    );
+    const shape = { result: { member: 'public_key', as: form.binary ? 'base64' : 'text' } } as const;
+    await printResult(session, data, shape, { file: place, keepBase64: false });
   },
 };

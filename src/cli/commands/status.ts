@@ -158,26 +158,21 @@ function statusTable(shown: object, words?: ReturnType<typeof placeWords>): Tabl
   const { locked, slots, agent, ...all } = shown as Partial<LocalStatus> & { readonly address?: string };
   // Programs find these under two names; users need not read them twice.
   const { sealed: _, directory: __, location, ...others } = all;
-  const names: Readonly<Record<string, string | undefined>> = {
-    location: words?.place,
-    files: words?.parts,
-  };
-  const facts: [string, unknown][] = [
-    ...(locked === undefined ? [] : [['state', locked ? 'locked' : 'unlocked'] as [string, unknown]]),
-    ...(slots === undefined
-      ? []
-      : [['opens with', slots.map(({ kind }) => kind).join(', ')] as [string, unknown]]),
-    ...(agent === undefined ? [] : [['agent', agentText(agent)] as [string, unknown]]),
-    ...Object.entries(words === undefined ? others : { location, ...others }).filter(
-      ([, value]) => value !== undefined,
-    ),
+  const names: Readonly<Record<string, string | undefined>> = { location: words?.place, files: words?.parts };
+  const facts: readonly (readonly [string, unknown])[] = [
+    ['state', locked === undefined ? undefined : locked ? 'locked' : 'unlocked'],
+    ['opens with', slots?.map(({ kind }) => kind).join(', ')],
+    ['agent', agent && agentText(agent)],
+    ...Object.entries(words === undefined ? others : { location, ...others }),
   ];
   return {
     head: ['Field', 'Value'],
-    rows: facts.map(([name, value]) => [
-      names[name] ?? name,
-      typeof value === 'object' ? JSON.stringify(value) : timeCell(String(value)),
-    ]),
+    rows: facts
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [
+        names[name] ?? name,
+        typeof value === 'object' ? JSON.stringify(value) : timeCell(String(value)),
+      ]),
   };
 }
 

@@ -69,9 +69,7 @@ export const doctor: OwnCommand = {
 
 const examineAlone = async (
   options: ExamineOptions,
-): Promise<Partial<Repair> & Pick<Repair, 'examination'>> => ({
-  examination: await examineStore(options),
-});
+): Promise<Partial<Repair> & Pick<Repair, 'examination'>> => ({ examination: await examineStore(options) });
 
 /**
  * Extends the error of a wrong secret. A missing slot looks like a wrong secret: only the sealed list of slots is

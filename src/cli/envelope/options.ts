@@ -7,9 +7,8 @@ import type { ByteRange } from '../../transit/envelope/decrypt.ts';
 import type { ArgumentSpec, OptionSpec } from '../command.ts';
 
 import { type Given, numberOption, textOption, textsOption } from '../given.ts';
-import { CIPHERTEXT } from '../parse/ciphertext.ts';
 import { taking } from '../parse/everywhere.ts';
-import { forceOption, IN, optionsOf } from '../parse/operation-spec.ts';
+import { CIPHERTEXT, forceOption, IN, optionsOf } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 

@@ -1,4 +1,4 @@
-import { CIPHERTEXT } from '../parse/ciphertext.ts';
+import { CIPHERTEXT } from '../parse/operation-spec.ts';
 import { beginningOf } from './beginning.ts';
 
 /** Maximum length of the beginning of a file by which a ciphertext is recognized, in bytes. */

@@ -5,6 +5,7 @@ import { invalid } from '../../ground/errors.ts';
 import type { InputHash, Operation } from '../../operations/declaration/operation.ts';
 import type { Session } from '../session.ts';
 import { shellWord } from '../terminal/shell-word.ts';
+import { beginningOf } from './beginning.ts';
 import { headOf } from './in-file.ts';
 import { inputText, MAX_INPUT_BYTES, type OpenedInput, openInput } from './input.ts';
 import type { RawValues } from './operation-values.ts';
@@ -140,8 +141,8 @@ const CIPHERTEXT = 'ciphertext';
  */
 async function refuseEnvelope(path: string | undefined): Promise<void> {
   if (path === undefined || path === '-' || path.includes(':') || !existsSync(path)) return;
-  const { isEnvelopeFile } = await import('./envelope-file.ts');
-  if (!isEnvelopeFile(path)) return;
+  const { MAGIC } = await import('../../transit/envelope/header.ts');
+  if (beginningOf(path, MAGIC.length)?.equals(MAGIC) !== true) return;
   throw invalid(`${path} is an encrypted file`, {
     hint: `run "coffer transit envelope decrypt --in ${shellWord(path)}"`,
   });

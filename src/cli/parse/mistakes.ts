@@ -2,8 +2,7 @@ import { isRegularFile } from '../../ground/directories.ts';
 import { CofferError, invalid } from '../../ground/errors.ts';
 import type { Command, CommandSpec, Invocation, OptionSpec } from '../command.ts';
 import { shellWord } from '../terminal/shell-word.ts';
-import { CIPHERTEXT } from './ciphertext.ts';
-import { IN } from './operation-spec.ts';
+import { CIPHERTEXT, IN } from './operation-spec.ts';
 import { SELF } from './vault-options.ts';
 
 /** Width of the widest example that a narrow terminal, of 60 columns, shows in one line, with quotation marks. */

@@ -32,6 +32,9 @@ export interface FlagMeaning {
 
 type CommandShape = NonNullable<Operation['cli']>;
 
+/** Beginning of what `transit encrypt` prints. */
+export const CIPHERTEXT = /^[a-z]+:v\d+:/;
+
 /** Flags that the command line adds to operations of certain shapes. */
 export const IN = 'in';
 export const OUT = 'out';
@@ -272,12 +275,15 @@ function shapeOptions(params: Params, shape: CommandShape, batch: string | undef
   }
   if (batch !== undefined) options.push(batchOption(input !== undefined));
   if (shape.paged) {
-    options.push({ flag: ALL, takes: 'nothing', help: 'List all pages.', excludes: ['page', 'page-size'] });
+    options.push(switching(ALL, 'List all pages.', { excludes: ['page', 'page-size'] }));
   }
   if (shape.self !== undefined) options.push(selfOption(shape));
   if (shape.makes) options.push(ifMissing);
   if (shape.isOfVault) options.push(fieldOption, tokenFormatOption);
-  if (shape.copies) options.push(batch === undefined ? copyOption : copyOptionBeside(BATCH));
+  if (shape.copies) {
+    const { excludes = [] } = copyOption;
+    options.push({ ...copyOption, excludes: batch === undefined ? excludes : [...excludes, BATCH] });
+  }
   options.push(outOption);
   return options;
 }
@@ -288,11 +294,10 @@ const selfOption = ({ input }: CommandShape): OptionSpec => ({
 });
 
 const batchOption = (besideInput: boolean): OptionSpec => ({
-  flag: BATCH,
-  takes: 'value',
-  metavar: 'FILE',
-  help: 'Process many items from FILE ("-": standard input), JSON Lines or a JSON array, and print one line per item.',
-  offers: 'file',
+  ...takingFile(
+    BATCH,
+    'Process many items from FILE ("-": standard input), JSON Lines or a JSON array, and print one line per item.',
+  ),
   excludes: besideInput ? [IN] : undefined,
 });
 
@@ -330,16 +335,8 @@ export const COPY = 'copy';
 export const DEFAULT_CLIPBOARD_SECONDS = 45;
 
 /** Option of commands that print a secret. */
-export const copyOption: OptionSpec = {
-  ...switching(
-    COPY,
-    `Copy to the clipboard instead of printing, and clear it after ${DEFAULT_CLIPBOARD_SECONDS}s.`,
-  ),
-  excludes: ['out', 'output'],
-};
-
-/** Declares the option for commands that process many items. */
-const copyOptionBeside = (flag: string): OptionSpec => ({
-  ...copyOption,
-  excludes: [...(copyOption.excludes ?? []), flag],
-});
+export const copyOption = switching(
+  COPY,
+  `Copy to the clipboard instead of printing, and clear it after ${DEFAULT_CLIPBOARD_SECONDS}s.`,
+  { excludes: [OUT, 'output'] },
+);

@@ -1,4 +1,5 @@
 import type { OptionSpec } from '../command.ts';
+import { taking } from './everywhere.ts';
 
 /**
  * Options of commands that Vault has too, with its names and values.
@@ -6,24 +7,13 @@ import type { OptionSpec } from '../command.ts';
  */
 
 export const FIELD = 'field';
-export const fieldOption: OptionSpec = {
-  flag: FIELD,
-  takes: 'value',
-  metavar: 'NAME',
-  help: 'Print only this field of the result.',
-};
+export const fieldOption = taking(FIELD, 'NAME', 'Print only this field of the result.');
 
 export const FORMAT = 'format';
 export const JSON_FORMAT = 'json';
 
-const formatWith = (help: string): OptionSpec => ({
-  flag: FORMAT,
-  takes: 'value',
-  metavar: 'FORMAT',
-  help,
-  choices: [JSON_FORMAT, 'table', 'raw', 'wide'],
-  excludes: ['output'],
-});
+const formatWith = (help: string): OptionSpec =>
+  taking(FORMAT, 'FORMAT', help, { choices: [JSON_FORMAT, 'table', 'raw', 'wide'], excludes: ['output'] });
 
 /** Option of commands for any path, lists included. */
 export const formatOption = formatWith(

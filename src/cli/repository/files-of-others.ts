@@ -5,14 +5,15 @@ import {
   fstatSync,
   lstatSync,
   openSync,
-  readSync,
   realpathSync,
   type Stats,
 } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { invalid } from '../../ground/errors.ts';
 import { isOfTrustedOwner } from '../../ground/private-files.ts';
+import { headOf } from '../files/in-file.ts';
 import { quoted } from '../terminal/shell-word.ts';
+import { inputFrom } from '../terminal/streams.ts';
 import { isSafeDirectory } from './git.ts';
 
 /*
@@ -98,7 +99,8 @@ export function readInstructions(path: string, shown: string, maxBytes: number):
     if (!isTrusted(stats)) return foreign(shown, top);
     if (!stats.isFile()) throw invalid(`${shown} is not a regular file`);
     if (stats.size > maxBytes) throw invalid(`${shown} is larger than ${maxBytes / 2 ** 20} MiB`);
-    return { kind: 'read', bytes: contentOf(descriptor, maxBytes) };
+    // No more than that even if the file grows meanwhile.
+    return { kind: 'read', bytes: headOf(inputFrom(descriptor), maxBytes) };
   } finally {
     closeSync(descriptor);
   }
@@ -122,16 +124,4 @@ function statOf(path: string): Stats | undefined {
 function userBehindRoot(): number | undefined {
   const text = process.env['SUDO_UID'] ?? '';
   return /^\d+$/.test(text) ? Number(text) : undefined;
-}
-
-/** Reads at most that many bytes, even if the file grows meanwhile. */
-function contentOf(descriptor: number, maxBytes: number): Buffer {
-  const bytes = Buffer.alloc(maxBytes);
-  let filled = 0;
-  while (filled < maxBytes) {
-    const read = readSync(descriptor, bytes, filled, maxBytes - filled, null);
-    if (read === 0) break;
-    filled += read;
-  }
-  return bytes.subarray(0, filled);
 }

@@ -89,17 +89,8 @@ const REGULAR = /^:\d+ 100\d+ [0-9a-f]+ ([0-9a-f]+) /;
 
 /** Returns the regular files that the next commit changes or adds. */
 export function stagedFiles(top: string): readonly IndexedFile[] {
-  const args = [
-    'diff',
-    '--cached',
-    '--raw',
-    '-z',
-    '--no-abbrev',
-    '--no-renames',
-    '--no-ext-diff',
-    '--diff-filter=d',
-  ];
-  const parts = namesIn(git(top, args));
+  const args = 'diff --cached --raw -z --no-abbrev --no-renames --no-ext-diff --diff-filter=d';
+  const parts = namesIn(git(top, args.split(' ')));
   return parts.flatMap((description, index) => {
     const [, id] = index % 2 === 0 ? (REGULAR.exec(description) ?? []) : [];
     return id === undefined ? [] : [{ path: parts[index + 1] ?? '', id }];

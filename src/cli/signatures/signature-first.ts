@@ -1,9 +1,8 @@
 import { isRegularFile } from '../../ground/directories.ts';
 import { asCofferError, CofferError } from '../../ground/errors.ts';
-import type { CommandSpec } from '../command.ts';
+import { type CommandSpec, typedOptions } from '../command.ts';
 import type { Given } from '../given.ts';
 import { shellWord } from '../terminal/shell-word.ts';
-import { typedOptions } from '../typed-options.ts';
 import { ENDINGS } from './naming.ts';
 
 const isNamedAsSignature = (path: string): boolean =>

@@ -28,35 +28,24 @@ export function helpPage(command: Command, helper: Help, look: HelpLook): string
   const options = helper.visibleOptions(command);
   const own = options.filter((option) => !isEverywhere(option));
   const shared = options.filter(isEverywhere);
-  const list = <T>(
+  const list = <T extends { readonly description: string }>(
     title: string,
     items: readonly T[],
     term: (item: T) => string,
-    text: (item: T) => string,
   ) => {
     const width = termWidth(items.map(term), helper);
-    const lines = items.map((item) => listItem(term(item), width, text(item), helper));
+    const lines = items.map((item) => listItem(term(item), width, item.description, helper));
     return lines.length === 0 ? [] : [heading(title, look), ...lines, ''];
   };
   const optionList = (title: string, items: readonly Option[]) =>
-    list(
-      title,
-      items,
-      (option) => helper.optionTerm(option),
-      (option) => option.description,
-    );
+    list(title, items, (option) => helper.optionTerm(option));
   return [
     usageLines(helper.commandUsage(command), look),
     '',
     helper.boxWrap(helper.commandDescription(command), helper.helpWidth ?? 80),
     '',
     ...commandLists(command, helper, look),
-    ...list(
-      'Arguments:',
-      helper.visibleArguments(command),
-      (argument) => helper.argumentTerm(argument),
-      (argument) => argument.description,
-    ),
+    ...list('Arguments:', helper.visibleArguments(command), (argument) => helper.argumentTerm(argument)),
     ...(command.parent === null
       ? optionLine(heading('Options:', look), options, helper)
       : [...optionList('Options:', own), ...optionLine(heading(EVERYWHERE_HEADING, look), shared, helper)]),

@@ -106,16 +106,8 @@ function platformMessage(error: unknown): string | undefined {
 
 /** Names of options that are written with dashes, besides those of the command and the global ones. */
 const OWN_OPTIONS = new Set([
-  'in',
-  'out',
-  'out-dir',
-  'batch',
-  'output',
-  'store',
-  'address',
-  'token',
-  'token-file',
-  'mount',
+  ...['in', 'out', 'out-dir', 'batch', 'output'],
+  ...['store', 'address', 'token', 'token-file', 'mount'],
 ]);
 
 /** Formats an error in one line, whatever the texts contain. */
