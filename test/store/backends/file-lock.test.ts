@@ -58,6 +58,25 @@ describe('the lock of a file', () => {
     for (const lock of [mine, other]) lock.close();
   });
 
+  it('stays with its holder when another one of the same process has waited for it in vain', async () => {
+    const path = nextFile();
+    const [lock, other] = [new FileLock(path, 10_000), new FileLock(path, 0)];
+    const work = Promise.withResolvers<string>();
+    const holding = lock.hold(() => work.promise);
+    await expect(lock.hold(async () => 'in', 1)).rejects.toThrow(/^timed out after /);
+    expect(await lock.tryHold(async () => 'in')).toBeUndefined();
+    const order: string[] = [];
+    const next = lock.hold(async () => order.push('next'));
+    expect(await other.tryHold(async () => 'in')).toBeUndefined();
+    order.push('holder');
+    work.resolve('done');
+    expect(await holding).toBe('done');
+    await next;
+    expect(order).toEqual(['holder', 'next']);
+    expect(await lock.tryHold(async () => 'in')).toEqual({ value: 'in' });
+    for (const each of [lock, other]) each.close();
+  });
+
   it('is free again when what was done under it has failed', async () => {
     const lock = new FileLock(nextFile(), 0);
     const failing = async () => Promise.reject(new Error('on purpose'));

@@ -108,7 +108,10 @@ export class FileLock {
       return await run(before);
     } finally {
       finish();
-      if (this.#queue === queue) this.#queue = undefined;
+      // After a wait in vain, those before it still hold the lock, or wait for it.
+      void queue.then(() => {
+        if (this.#queue === queue) this.#queue = undefined;
+      });
     }
   }
 
