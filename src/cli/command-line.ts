@@ -126,8 +126,12 @@ async function explained(
   if (bound !== undefined) return bound;
   const ordered = withNameFirst(plain, invocation);
   if (ordered !== undefined) return ordered;
+  const runner = await session?.openedRunner();
+  const { withTagsExchanged } = await import('./exchanged-tags.ts');
+  const exchanged = await withTagsExchanged(plain, invocation, session, runner);
+  if (exchanged !== undefined) return exchanged;
   const { withNearName } = await import('./near-names.ts');
-  return withNearName(plain, invocation, session, await session?.openedRunner());
+  return withNearName(plain, invocation, session, runner);
 }
 
 /** Whether the environment has the address of a server for other programs. */
