@@ -68,6 +68,23 @@ describe('a user of vault', () => {
     expect(await here.ok('token create -field=token')).toMatch(/^cfr\.\S+$/);
   });
 
+  it.each(['json', 'table', 'wide', 'raw'])(
+    'gets one field alone with -o %s, and no token beside it',
+    async (form) => {
+      for (const command of [
+        'token create -field=accessor',
+        'write -field=accessor auth/token/create ttl=1h',
+      ]) {
+        const printed = await here.ok(`${command} -o ${form}`);
+        expect(printed).toMatch(/[0-9a-f]{40}/);
+        expect(printed).not.toContain('cfr.');
+      }
+      const policies = await here.ok(`token create -policy=default -field=policies -o ${form}`);
+      expect(policies).toContain('default');
+      expect(policies).not.toContain('cfr.');
+    },
+  );
+
   it('gets the envelope of vault from login, and uses its own token with -self', async () => {
     const running = await startServerProcess([binary, 'serve', '--listen', '127.0.0.1:0', '-q'], {
       directory: here.directory,
@@ -87,6 +104,11 @@ describe('a user of vault', () => {
         data: null,
         auth: { client_token: token, accessor: data.accessor, policies: data.policies },
       });
+      for (const form of ['-o json', '-o table', '-format=table', '-format=json', '-o raw']) {
+        const accessor = await there.ok(`login -method=token -no-store -field=accessor ${form}`);
+        expect(accessor).toContain(data.accessor);
+        expect(accessor).not.toContain(token);
+      }
       expect(JSON.parse(await there.ok('token renew -self -format=json')).auth.client_token).toBe(token);
       await there.ok('token revoke -self');
       expect(await there.refused('token lookup -self', 4)).toContain('expired or revoked');

@@ -260,7 +260,11 @@ async function show(
       field: FIELD,
     });
   }
-  return printResult(session, told, { result: { member, as: 'text' } });
+  const shape = { result: { member, as: 'text' } } as const;
+  if (field === undefined) return printResult(session, told, shape);
+  const { alone } = await import('../files/vault-form.ts');
+  const one = alone(session, told, shape);
+  return printResult(one.session, one.result, one.shape ?? {});
 }
 
 function tell(session: Session, address: string, { expiresMs, policies }: LoggedIn): void {

@@ -10,7 +10,7 @@ import { DONE, FAILED } from '../exit-codes.ts';
 import { outPlaceOf } from '../files/out-file.ts';
 import { printResult } from '../files/output.ts';
 import { PAIR, parametersOf } from '../files/pairs.ts';
-import { asVault, fieldOf, memberShape } from '../files/vault-form.ts';
+import { alone, asVault, fieldOf, memberShape } from '../files/vault-form.ts';
 import { type Given, textOption } from '../given.ts';
 import { argument } from '../parse/everywhere.ts';
 import { outOptions } from '../parse/operation-spec.ts';
@@ -110,12 +110,12 @@ async function run(session: Session, method: PathRequest['method'], given: Given
       ? [inOrder(resultOf(outcome)), field ?? (method === 'LIST' ? 'keys' : undefined)]
       : [{ text: outcome.text.body }, 'text'];
   const nothing = printing.settings.format === 'json' ? {} : undefined;
-  await printResult(
-    printing,
-    result ?? nothing,
-    member === undefined ? {} : memberShape(result, member),
-    destination,
-  );
+  const shape = member === undefined ? {} : memberShape(result, member);
+  const shown =
+    field !== undefined && member === field
+      ? alone(printing, result, shape)
+      : { session: printing, result: result ?? nothing, shape };
+  await printResult(shown.session, shown.result, shown.shape ?? shape, destination);
   if (outcome.created) await sayNewKey(session, path);
   return DONE;
 }

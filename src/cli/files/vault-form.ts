@@ -31,11 +31,20 @@ export function vaultForm(
   const printing = format === undefined ? session : session.inFormat(format);
   if (format === JSON_FORMAT) return { session: printing, result: asVault(outcome, false, field), shape: {} };
   const result = resultOf(outcome);
-  return {
-    session: printing,
-    result,
-    shape: field === undefined ? undefined : memberShape(result, field),
-  };
+  if (field === undefined) return { session: printing, result, shape: undefined };
+  return alone(printing, result, memberShape(result, field));
+}
+
+/**
+ * Returns one member of a result, of which every format prints nothing else: another member may be a token.
+ * @param shape output of the member alone
+ */
+export function alone(session: Session, result: unknown, shape: OutputShape): VaultForm {
+  const { format } = session.settings;
+  if (format === undefined || format === 'raw') return { session, result, shape };
+  const { member = '' } = shape.result ?? {};
+  const value = isObject(result) ? result[member] : undefined;
+  return { session, result: format === 'json' ? value : { [member]: value }, shape: {} };
 }
 
 /** Fields of a token under the names that `vault write -field` has for them. */
