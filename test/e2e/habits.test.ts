@@ -128,6 +128,8 @@ describe('a user of vault', () => {
   it.each([
     ['token lookup -self', '(name a token: commands on a local store use none themselves)'],
     ['token revoke -self abc', '--self cannot be used with ID'],
+    ['token create --copy -field=accessor', '--copy cannot be used with --field'],
+    ['token create --copy -format=json', '--copy cannot be used with --format'],
     ['token lookup -accessor abc', '"coffer token lookup ID" takes an accessor as well'],
     ['token revoke -mode=path auth/x', 'did you mean "coffer token revoke-prefix PREFIX"?'],
     ['read -wrap-ttl=60s transit/keys/orders', 'the header "X-Vault-Wrap-TTL: 60s"'],

@@ -8,7 +8,7 @@ import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts';
 import { type Given, textOption } from '../given.ts';
 import { inFlags } from '../terminal/hint-words.ts';
 import { argument, switching, taking, takingFile } from './everywhere.ts';
-import { fieldOption, SELF, tokenFormatOption } from './vault-options.ts';
+import { FIELD, FORMAT, fieldOption, SELF, tokenFormatOption } from './vault-options.ts';
 
 /** Command-line syntax of an operation, derived completely from its declaration. */
 export interface OperationSpec extends CommandSpec {
@@ -281,8 +281,11 @@ function shapeOptions(params: Params, shape: CommandShape, batch: string | undef
   if (shape.makes) options.push(ifMissing);
   if (shape.isOfVault) options.push(fieldOption, tokenFormatOption);
   if (shape.copies) {
-    const { excludes = [] } = copyOption;
-    options.push({ ...copyOption, excludes: batch === undefined ? excludes : [...excludes, BATCH] });
+    const excludes = [...(copyOption.excludes ?? [])];
+    if (batch !== undefined) excludes.push(BATCH);
+    // A copy is the token, whatever field is wanted.
+    if (shape.isOfVault) excludes.push(FIELD, FORMAT);
+    options.push({ ...copyOption, excludes });
   }
   options.push(outOption);
   return options;
