@@ -117,6 +117,9 @@ async function explained(
   const { inPlainWords } = await import('./plain-texts.ts');
   const { asMissingArgument } = await import('./parse/mistakes.ts');
   const plain = asMissingArgument(inPlainWords(known, session?.addressVariable), invocation);
+  const { withForce } = await import('./forced-rotation.ts');
+  const forced = withForce(plain, invocation);
+  if (forced !== undefined) return forced;
   if (!ABOUT_NAMES.has(known.kind)) return plain;
   const { withNameFirst, withSpacesForCommas } = await import('./misplaced.ts');
   const spaced = withSpacesForCommas(plain, invocation);
