@@ -1,4 +1,4 @@
-import { asCofferError } from '../../ground/errors.ts';
+import { refusedAs } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
 
@@ -16,14 +16,7 @@ export async function signingKeys(runner: Runner): Promise<readonly string[]> {
   const { data } = await runner.run('transit keys list', {});
   const names = isObject(data) && Array.isArray(data['keys']) ? data['keys'].map(String) : [];
   if (names.length > MOST_EXAMINED) return names;
-  // A key that the token may list, but not read, may sign.
-  const signs = await Promise.all(
-    names.map((name) =>
-      isForSigning(runner, name).catch((error: unknown) => {
-        if (asCofferError(error)?.kind !== 'denied') throw error;
-        return true;
-      }),
-    ),
-  );
+  // A key that cannot be read now, for example because the token may only list it, may sign.
+  const signs = await Promise.all(names.map((name) => isForSigning(runner, name).catch(refusedAs(true))));
   return names.filter((_, at) => signs[at]);
 }
