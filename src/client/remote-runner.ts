@@ -21,13 +21,28 @@ function explained<T>(right: string, request: WireRequest, read: () => T): T {
   }
 }
 
-function namingRight(error: CofferError, right: string, { target }: WireRequest): CofferError | undefined {
+function namingRight(error: CofferError, right: string, request: WireRequest): CofferError | undefined {
+  const { target } = request;
   const { kind, message, hint } = error;
   const isPlain =
     kind === 'denied' && message === REFUSED && (hint === undefined || hint === DENIED_HINT.hint);
   if (!isPlain || !target.startsWith(DATA_API)) return undefined;
   const path = decodeURIComponent(target.slice(DATA_API.length).split('?', 1)[0] ?? '');
+  const method = request.method === 'POST' ? LOGIN.exec(path)?.[1] : undefined;
+  if (method !== undefined)
+    return new CofferError(kind, 'login failed', { hint: loginHint(method), cause: error });
   return new CofferError(kind, message, { hint: policiesHint(right, path), cause: error });
+}
+
+/** Path of a login, with the path of its method. A user, role or certificate can be called "login" as well. */
+const LOGIN = /^(auth\/.+?)(?<!\/(?:role|users|groups|certs))\/login(?:\/[^/]+)?$/;
+
+/** Returns the hint for a refused login. Servers do not tell clients without a token which methods are enabled. */
+function loginHint(method: string): string {
+  return (
+    `no login method may be enabled at ${method} on this server, or it refuses this login: an administrator runs ` +
+    '"coffer auth list", and "coffer auth enable TYPE" if it is missing'
+  );
 }
 
 function namingMissing(error: CofferError, { method, target }: WireRequest): CofferError | undefined {

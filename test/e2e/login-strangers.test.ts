@@ -62,6 +62,21 @@ describe('a login that is answered by somebody else', () => {
   });
 });
 
+it('a refused login is not explained with the policies of a token, which logins do not need', async () => {
+  [status, body] = [403, { errors: ['permission denied'] }];
+  const hint = (path: string): string =>
+    `(no login method may be enabled at ${path} on this server, or it refuses this login: an administrator runs "coffer auth list", and "coffer auth enable TYPE" if it is missing)`;
+  expect(await login(4)).toBe(`coffer: login failed ${hint('auth/userpass')}`);
+  const line = 'login userpass username=login password=- --path team/users2';
+  expect(await user.refused(line, 4, { input: 'x' })).toBe(
+    `coffer: login failed ${hint('auth/team/users2')}`,
+  );
+  const owner = user.with({ COFFER_TOKEN: 't' });
+  expect(await owner.refused('write auth/approle/role/login policies=a', 4)).toContain(
+    'policies must grant "update" on auth/approle/role/login',
+  );
+});
+
 describe('a token that a user brings', () => {
   const bring = (exitCode: number, input: string): Promise<string> =>
     user.refused('login token=-', exitCode, { input });
