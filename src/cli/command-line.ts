@@ -121,13 +121,13 @@ async function explained(
   const forced = withForce(plain, invocation);
   if (forced !== undefined) return forced;
   if (!ABOUT_NAMES.has(known.kind)) return plain;
-  const { withNameFirst, withSpacesForCommas } = await import('./misplaced.ts');
+  const { withKeyFirst, withNameFirst, withSpacesForCommas } = await import('./misplaced.ts');
   const spaced = withSpacesForCommas(plain, invocation);
   if (spaced !== undefined) return spaced;
   const { withBinding } = await import('./bindings-meant.ts');
   const bound = withBinding(plain, invocation);
   if (bound !== undefined) return bound;
-  const ordered = withNameFirst(plain, invocation);
+  const ordered = withNameFirst(plain, invocation) ?? withKeyFirst(plain, invocation);
   if (ordered !== undefined) return ordered;
   const runner = await session?.openedRunner();
   const { withTagsExchanged } = await import('./exchanged-tags.ts');

@@ -1,12 +1,16 @@
 import { isRegularFile, isThere } from '../ground/directories.ts';
 import { CofferError, invalid, withOtherHint } from '../ground/errors.ts';
 import { RESOURCE_KINDS } from '../operations/declaration/resource-kinds.ts';
+import { KEY_NAME } from '../transit/key-document.ts';
 import { type ArgumentSpec, type Invocation, type OptionSpec, typedOptions } from './command.ts';
 import { type OptionValue, textsOption } from './given.ts';
 import { listedKind, NameList } from './listed-names.ts';
 import { MAX_COMPARED } from './near-names.ts';
 import type { Session } from './session.ts';
 import { shellWord } from './terminal/shell-word.ts';
+
+/** Hint of `keyName` for a value in the place of a key. */
+const KEY_FIRST = 'the name of the key comes before the value';
 
 /** What a value that may contain a comma names. */
 const MAY_HAVE_COMMAS: ReadonlySet<string> = new Set(['file', 'directory', 'program', 'value']);
@@ -72,6 +76,22 @@ export function withNameFirst(
     hint: `run "${words.join(' ')}"`,
     cause: error,
   });
+}
+
+/**
+ * Adds, to the error about a ciphertext or signature in the place of a key, the command with the right order.
+ * @returns undefined if the error is about anything else
+ */
+export function withKeyFirst(
+  error: CofferError,
+  { path, command, given }: Invocation,
+): CofferError | undefined {
+  const [value = '', name, ...others] = given.arguments;
+  const [key, second] = command.arguments;
+  const isOfKey = key?.offers === 'key' && second !== undefined && error.hint === KEY_FIRST;
+  if (!isOfKey || name === undefined || others.length > 0 || !KEY_NAME.test(name)) return undefined;
+  const words = ['coffer', ...path, name, value, ...typedOptions(command, given.options)].map(shellWord);
+  return withOtherHint(error, `${KEY_FIRST}: run "${words.join(' ')}"`);
 }
 
 /**

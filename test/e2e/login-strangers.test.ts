@@ -83,8 +83,15 @@ describe('a token that a user brings', () => {
 
   it.each(['', '\n', ' \n'])('is not empty: %j', async (input) => {
     [status, body] = [200, { data: { policies: ['root'] } }];
-    expect(await bring(2, input)).toBe('coffer: --token: the token is empty');
+    expect(await bring(2, input)).toBe('coffer: token: the token is empty');
     expect(existsSync(user.file('.local/state/coffer/logins'))).toBe(false);
+  });
+
+  it('is no argument, and none of a variable', async () => {
+    const environment = { VAULT_TOKEN: 'cfr.other' };
+    expect(await user.refused('login token=cfr.own', 2, { environment })).toContain(
+      'coffer: token: secrets cannot',
+    );
   });
 
   it('is not kept if the server does not know it, or cannot tell', async () => {

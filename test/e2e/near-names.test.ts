@@ -246,6 +246,12 @@ describe('a key and a value in the wrong order', () => {
     );
   });
 
+  it('bring up the command with the right order', async () => {
+    expect(await here.refused('transit decrypt service:v1:AAAA orders', 2)).toContain(
+      '(the name of the key comes before the value: run "coffer transit decrypt orders service:v1:AAAA")',
+    );
+  });
+
   it('bring up the key before one is created that has the value for a name', async () => {
     const { asked, exitCode } = await typed(here, 'transit encrypt 4242 orders', [false]);
     expect(asked).toEqual(['Create key 4242? It does not exist; did you mean "orders"?']);

@@ -94,6 +94,8 @@ export const login: OwnCommand = {
       'Get a token for another program without storing it',
     ],
   ],
+  // A token to log in with is a parameter, and not that of the option or a variable.
+  labelOf: (field) => (field === 'token' ? field : undefined),
   async run(session, { arguments: words, options }) {
     const address = serverOf(session);
     const typed = askedIn(words, textOption(options, METHOD));

@@ -91,6 +91,11 @@ export function tooManyWords(message: string, { argv, path, command, words, help
   const answered = answeredSwitch(argv, command, help);
   if (answered !== undefined) return answered;
   const [type = '', name = ''] = words;
+  const [file = ''] = words.map(shellWord);
+  if (path.join(' ') === 'doctor' && file !== '')
+    return invalid(message, {
+      hint: `to check a backup, run "coffer store verify ${file}"; ${help}`,
+    });
   if (path.join(' ') === EXPORT && words.length === 2 && OF_EXPORT.test(type)) {
     return invalid(message, {
       hint: `run "coffer transit keys export ${shellWord(name)} --key-type ${type}"`,

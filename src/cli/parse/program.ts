@@ -31,6 +31,7 @@ import { wrapped } from '../wrap.ts';
 import { everywhereBeside, everywhereOptions, invocation } from './everywhere.ts';
 import { insteadForSignatures, pipedExample, swallowedBy, tooManyWords, usageOf } from './mistakes.ts';
 import { ANY_KEY, insteadOfCommand, insteadOfOption, type NextWord, suggestionFor } from './suggestion.ts';
+import { wholeCommand } from './whole-command.ts';
 
 /** Result of parsing with commander. */
 type ParseOutcome =
@@ -183,7 +184,7 @@ function usageMistake(
   const instead =
     unknown === undefined
       ? (insteadForSignatures(argv, path, typed) ?? insteadOfOption(path, typed, flags))
-      : insteadOfCommand(path, unknown);
+      : (insteadOfCommand(path, unknown) ?? wholeCommand(tree, path, argv.slice(argv.indexOf(unknown))));
   if (instead !== undefined) return invalid(first, { hint: joined(instead, help) });
   if (option === 'key' && command?.arguments[0]?.offers === 'key')
     return invalid(first, { hint: `the key is the first argument; usage: ${usageOf(path, command)}` });

@@ -49,6 +49,8 @@ const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map<string, readon
   ['agent start', ['unlock']],
   ['agent stop', ['lock']],
   ...each(['list', 'ls'], ['transit keys list'], 'transit '),
+  ['transit create', ['transit keys create']],
+  ...each(['delete', 'rm', 'remove', 'del'], ['transit keys delete'], 'transit '),
   ...each(
     ['undelete', 'transit undelete', 'transit keys undelete', 'transit keys restore'],
     ['transit keys soft-delete-restore'],

@@ -1,0 +1,44 @@
+import { nearest } from '../../ground/nearness.ts';
+import { type Group, isGroup, nodeAt } from '../command.ts';
+import { shellWord } from '../terminal/shell-word.ts';
+
+/** Finds the whole command that was meant by words that are all right, but in another order or group. */
+
+/** Words of other programs for deleting, which no group at the top has. */
+const DELETING: ReadonlySet<string> = new Set(['rm', 'del', 'remove']);
+
+/**
+ * Returns the hint with the whole command that was meant by an unknown word and those after it.
+ * @param path words of the group that does not know the word
+ * @param words the unknown word, and the words after it
+ * @returns undefined if the order of the words is not the mistake
+ */
+export function wholeCommand(
+  tree: Group,
+  path: readonly string[],
+  words: readonly string[],
+): string | undefined {
+  const [word = '', name, ...others] = words;
+  if (name === undefined || name === '' || [word, name].some((text) => text.startsWith('-')))
+    return undefined;
+  const place = path.join(' ');
+  if (place === 'store' && (word === 'check' || word === 'doctor'))
+    return command(['store', 'verify'], [name]);
+  if (place === 'workspaces' && word === 'of') return command(['workspaces', 'list', '--where-tag'], [name]);
+  if (place === '' && DELETING.has(word))
+    return command([name.includes(':') ? 'tags' : 'transit keys', 'delete'], [name]);
+  const group = nodeAt(tree, path);
+  if (group === undefined || !isGroup(group)) return undefined;
+  const ofNoun = [name, `${name}s`].find((noun) => hasCommand(group, noun, word));
+  if (ofNoun !== undefined) return command([...path, ofNoun, word], others);
+  const isName = path.length > 0 && nearest(word, Object.keys(group.children)).length === 0;
+  return isName && hasCommand(tree, ...path, name) ? command([...path, name], [word, ...others]) : undefined;
+}
+
+const hasCommand = (group: Group, ...path: readonly string[]): boolean => {
+  const node = nodeAt(group, path);
+  return node !== undefined && !isGroup(node);
+};
+
+const command = (words: readonly string[], others: readonly string[]): string =>
+  `did you mean "${['coffer', ...words, ...others.map(shellWord)].join(' ')}"?`;
