@@ -193,7 +193,7 @@ export const SEALED_SERVER = 'the server is sealed';
 
 const sealedServer = (): CofferError => sealed(SEALED_SERVER, { hint: 'unseal it with "coffer unseal"' });
 
-/** Servers answer what a token may not see like what does not exist. */
+/** Servers give the same answer for what a token may not see as for what does not exist. */
 export const UNSEEN_HINT = { hint: 'it does not exist, or the token is not allowed to see it' } as const;
 
 /** Unwraps texts that Go prints as a list with one entry. */

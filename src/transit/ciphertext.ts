@@ -112,7 +112,7 @@ export function requireUsableVersion(version: number, key: NamedKeyDocument, nou
     throw refusal(
       noun,
       `${noun.invalid}: version is too new`,
-      `the latest version of this key is ${key.latestVersion}: it was made with another key, or this key was restored from an older backup`,
+      `the latest version of this key is ${key.latestVersion}: this was made with another key, or this key was restored from an older backup`,
     );
   }
   if (version < key.minDecryptionVersion) {

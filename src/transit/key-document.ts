@@ -54,7 +54,7 @@ export interface NamedKeyDocument {
   readonly softDeleted: boolean;
   /** Oldest version that may be used, at least 1. */
   readonly minDecryptionVersion: number;
-  /** 0: no separate limit. */
+  /** Oldest version that may encrypt and sign; 0: the same as `minDecryptionVersion`. */
   readonly minEncryptionVersion: number;
   /** Oldest version that still exists; 0 until the first trim. */
   readonly minAvailableVersion: number;

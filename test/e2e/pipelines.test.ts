@@ -178,7 +178,7 @@ describe('coffer login jwt in GitHub Actions', () => {
   it('says what the job lacks, and how it went wrong', async () => {
     expect(
       await job({ GITHUB_ACTIONS: 'true' }).refused('login jwt role=release --path github', 2),
-    ).toContain('the job needs "permissions: id-token: write"');
+    ).toContain('add "permissions: { id-token: write }" to the job');
     const place = await gitHubJob({});
     const line = 'login jwt role=release --path github';
     expect(await place.with({ ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'x' }).refused(line, 1)).toContain(

@@ -64,7 +64,7 @@ describe('what does not go together', () => {
     ['serve --store nowhere --workers 257', '--workers: the number of workers must be 1 to 256'],
     [
       'agent run --address http://127.0.0.1:1 --idle 5m',
-      '--idle cannot be used with --address (omit this option: the server writes the audit log, and limits the lifetime of the token)',
+      '--idle cannot be used with a server (--address or COFFER_ADDR) (omit this option: the server writes the audit log, and limits the lifetime of the token)',
     ],
     ['secrets check --staged report.txt', 'FILE cannot be used with --staged (use only one of them)'],
     [

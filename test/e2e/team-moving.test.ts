@@ -107,7 +107,7 @@ describe('a user without a store, in a clone of values that others encrypted', (
     const bob = people.person('bob');
     const needsNone = 'the keyring of this repository needs no store: run "coffer team';
     expect(await bob.place.refused('status', 3)).toContain(
-      `${needsNone} trust ID", with the ID of a colleague`,
+      `${needsNone} trust ID", with the ID that a colleague tells you`,
     );
     expect(await alice.place.refused('status', 3)).toContain(`${needsNone}" to show it`);
     const help = (await bob.place.ok('team --help')).replaceAll(/\s+/g, ' ');

@@ -38,7 +38,7 @@ describe.skipIf(process.platform === 'win32')('a file that others can read', () 
     const { path, text } = refusedFor('root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n');
     expect(text).toBe(
       `${path} can be read by others (check the path: this does not look like a file with a secret, ` +
-        'which only its owner may be able to read)',
+        'which only its owner may read)',
     );
   });
 });

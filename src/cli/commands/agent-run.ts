@@ -94,7 +94,7 @@ const OF_STORE = [...timeOptions, auditOption].map(({ flag }) => flag);
 async function runForServer(session: Session, address: string, options: Given['options']): Promise<void> {
   const useless = OF_STORE.find((flag) => options.has(flag));
   if (useless !== undefined) {
-    throw invalid(`--${useless} cannot be used with --address`, {
+    throw invalid(`--${useless} cannot be used with a server (--address or COFFER_ADDR)`, {
       field: `--${useless}`,
       hint: 'omit this option: the server writes the audit log, and limits the lifetime of the token',
     });

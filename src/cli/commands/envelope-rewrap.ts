@@ -42,7 +42,7 @@ export const command: Command = {
   ],
   details:
     'Rewrites only the header of each file, in place, so the time does not depend on the file size. ' +
-    'Neither the data nor the data key is decrypted. If an earlier rewrap was interrupted, the ' +
+    'The data is not decrypted; the store or server encrypts the data key anew, without showing it. If an earlier rewrap was interrupted, the ' +
     'header is repaired. For a file in the age format, replaces the recipients by writing a new ' +
     'file; its data is not decrypted. Former recipients with a copy of the old file can still ' +
     'decrypt it.',

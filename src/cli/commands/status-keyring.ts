@@ -14,7 +14,10 @@ export async function keyringFacts(session: Session): Promise<readonly (readonly
   const { id } = keyring;
   if (id === undefined)
     return [
-      ['Keyring', 'not trusted on this machine: run "coffer team trust ID", with the ID of a colleague'],
+      [
+        'Keyring',
+        'not trusted on this machine: run "coffer team trust ID", with the ID that a colleague tells you',
+      ],
     ];
   try {
     const cards = keyring.cards();
@@ -39,7 +42,7 @@ export async function storelessHint(session: Session): Promise<string | undefine
   if (keyring === undefined) return sharingHint(session);
   const step =
     keyring.id === undefined
-      ? 'run "coffer team trust ID", with the ID of a colleague (see "coffer team --help")'
+      ? 'run "coffer team trust ID", with the ID that a colleague tells you (see "coffer team --help")'
       : 'run "coffer team" to show it';
   return `the keyring of this repository needs no store: ${step}`;
 }

@@ -78,7 +78,7 @@ export const add: Command = {
       throw exists(`${name} already has this key`, { hint: 'run "coffer team" to list the members' });
     if (isThere && !session.settings.yes && !session.prompts.available()) {
       throw exists(`${name} is already a member`, {
-        hint: 'use --yes to add another key for this member; "coffer team remove NAME --card ID" removes the old one',
+        hint: `use --yes to add another key for this member; "coffer team remove ${name} --card ID" removes the old one ("coffer team" shows the IDs)`,
       });
     }
     if (

@@ -38,8 +38,9 @@ export async function jobToken(environment: Environment, request: JobTokenReques
 }
 
 function wayToOne(environment: Environment): string {
-  if (environment['GITHUB_ACTIONS'] === 'true') return 'the job needs "permissions: id-token: write"';
-  if (environment['GITLAB_CI'] === 'true') return 'the job needs "id_tokens: COFFER_ID_TOKEN: aud: …"';
+  if (environment['GITHUB_ACTIONS'] === 'true') return 'add "permissions: { id-token: write }" to the job';
+  if (environment['GITLAB_CI'] === 'true')
+    return 'add "id_tokens: { COFFER_ID_TOKEN: { aud: https://… } }" to the job, with the address of the server';
   return 'use jwt=@FILE or jwt=-, or set COFFER_ID_TOKEN';
 }
 

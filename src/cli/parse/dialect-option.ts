@@ -5,7 +5,7 @@ import { taking } from './everywhere.ts';
 export const dialectOption = taking(
   'dialect',
   'D',
-  'Write ciphertexts and signatures for all callers as "service:v1:…" or "vault:v1:…"; with "vault", signing keys rotate without --force. Default: "vault" for clients of the Vault API, else "service".',
+  'Write ciphertexts and signatures for all callers as "service:v1:…" or "vault:v1:…"; with "vault", signing keys can be rotated without --force, as in Vault. Default: "vault" for clients of the Vault API, else "service".',
   { choices: DIALECTS },
 );
 

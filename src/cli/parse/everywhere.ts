@@ -51,7 +51,7 @@ export const everywhereOptions: readonly OptionSpec[] = [
     offers: 'mount',
   }),
   taking('org', 'NAME', 'Organization to use for tags and workspaces.', {
-    fallback: '$COFFER_ORG, else the only organization if it can be listed without asking',
+    fallback: '$COFFER_ORG, else the only organization, if the store is unlocked or a token is set',
     offers: 'organization',
   }),
   taking(

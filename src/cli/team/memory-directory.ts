@@ -14,7 +14,8 @@ export function memoryDirectory(environment: Environment): string | undefined {
 }
 
 /**
- * Returns which file a path leads to here: the same path may be another directory in a container.
+ * Returns the identity (device and inode) of the file that a path leads to: in a container, the same path may lead to
+ * another one.
  */
 export function fileOf(path: string): string | undefined {
   const found = attempt(() => statSync(path));

@@ -147,7 +147,7 @@ async function signerAmong(
   cards: readonly CardFact[],
   keys: readonly PersonalKey[],
 ): Promise<{ readonly card: CardFact; readonly signer: Signer } | undefined> {
-  // Another admin may have made a card with the key of this person, and a signing key of their own.
+  // A card that another admin made with this person's key, but with that admin's signing key, is skipped.
   for (const card of cards) {
     const key = await signerOfCard(card, keys);
     if (key !== undefined) return { card, signer: async (message) => signed(message, key) };

@@ -105,7 +105,7 @@ export const envelopeFormat: Topic = {
             ],
             [
               'wrapped keys',
-              'Two copies, so that the file stays readable if a rewrap is interrupted. The wrapped key is a transit ciphertext.',
+              'Two places of equal size. A rewrap writes the one that is not in use, so that the file stays readable if it is interrupted; in a new file, the second one is empty. The wrapped key is a transit ciphertext.',
             ],
             [
               'chunks',

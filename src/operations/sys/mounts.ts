@@ -89,7 +89,7 @@ export const add = operation({
       cli: { hidden: true },
     }),
     dialect: choice(DIALECTS, {
-      help: 'Write ciphertexts and signatures of this mount as "service:v1:…" or "vault:v1:…"; with "vault", signing keys rotate without --force. Default: that of the store or the server.',
+      help: 'Write ciphertexts and signatures of this mount as "service:v1:…" or "vault:v1:…"; with "vault", signing keys can be rotated without --force, as in Vault. Default: that of the store or the server.',
       cli: { metavar: 'D' },
     }),
     description: text({ help: 'Description of the mount.', default: '' }),

@@ -13,7 +13,7 @@ import { wrongType } from '../declaration/weak-values.ts';
 
 const MOST_REQUESTS = 1e9;
 
-/** Number, also as text, which may have a fraction. */
+/** Number, which may have a fraction; also accepted as text. */
 const requests = declare<number, { readonly help: string }>(
   {
     help: 'Requests allowed per client address and interval; per interval in total if `group_by` is `none`.',

@@ -231,7 +231,7 @@ export const configure = transitOperation({
       cli: { metavar: 'N' },
     }),
     min_encryption_version: integer({
-      help: 'Oldest version allowed to encrypt and sign (0: no separate limit).',
+      help: 'Oldest version allowed to encrypt and sign (0: the same as for decrypting).',
       cli: { metavar: 'N' },
     }),
     deletion_allowed: flag({

@@ -122,11 +122,15 @@ export const oaepHash = (what = '') =>
     cli: { suggest: hashNames },
   });
 
-export const keyVersion = integer({
-  help: 'Version of the key to use (0: latest).',
-  default: 0,
-  cli: { metavar: 'N', isKeyVersion: true },
-});
+/** @param what whose version, and what for: rest of a phrase that begins with "Version of" */
+export const versionOf = (what: string) =>
+  integer({
+    help: `Version of ${what} (0: latest).`,
+    default: 0,
+    cli: { metavar: 'N', isKeyVersion: true },
+  });
+
+export const keyVersion = versionOf('the key to use');
 
 /** Ciphertext with the parameters for reading it: the same for decrypt and rewrap, single and in items. */
 export const ciphertextParameters = {

@@ -12,16 +12,28 @@ import {
   engineItems,
   itemKeyVersion,
   keyInPath,
-  keyVersion,
   reference,
   resultLines,
   type SingleOrBatch,
   transitOperation,
+  versionOf,
 } from './parameters.ts';
 import { rewrapItem, rewrapParameters } from './rewrap.ts';
 
 const parameters = {
   ...rewrapParameters,
+  context: base64({
+    help: 'Derivation context of the old ciphertext, base64; required for derived keys.',
+    cli: { textTwin: true, metavar: 'B64' },
+  }),
+  associated_data: base64({
+    help: 'Additional authenticated data of the old ciphertext, base64.',
+    cli: { textTwin: true, metavar: 'B64' },
+  }),
+  nonce: base64({
+    help: '12-byte nonce of the old ciphertext, base64. Required for convergent keys that Vault 0.6.1 created; omit it for all others.',
+    cli: { metavar: 'B64' },
+  }),
   encrypt_context: base64({
     help: 'Derivation context of the new ciphertext, base64. Default: that of the old one.',
     cli: { textTwin: true, metavar: 'B64' },
@@ -46,7 +58,7 @@ export const declaration = transitOperation({
     name: keyInPath('Key that the ciphertext is encrypted with.'),
     destination: keyInPath('Key to encrypt the new ciphertext with.'),
     ...parameters,
-    key_version: keyVersion,
+    key_version: versionOf('DESTINATION to encrypt with'),
     batch_input: batch(itemFields, {
       help: 'Batch of ciphertexts; the single parameters above are ignored.',
     }),

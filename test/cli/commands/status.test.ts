@@ -82,7 +82,7 @@ describe('a status', () => {
     );
     const elsewhere = as('ann', { COFFER_STATE: 'none' });
     expect(rowsOf((await repository.run('status', { ...elsewhere, ...terminal })).out)).toEqual([
-      'Keyring: not trusted on this machine: run "coffer team trust ID", with the ID of a colleague',
+      'Keyring: not trusted on this machine: run "coffer team trust ID", with the ID that a colleague tells you',
     ]);
     await repository.ok('init');
     const beside = rowsOf((await repository.run('status', { ...as('ann'), ...terminal })).out);

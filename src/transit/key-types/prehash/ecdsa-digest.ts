@@ -66,8 +66,8 @@ const formatOf = (encoding: EcdsaEncoding) => (encoding === 'der' ? 'der' : 'com
 const leftmost = (digest: Uint8Array, orderBytes: number): Uint8Array => digest.subarray(0, orderBytes);
 
 /**
- * Signs a caller's digest of any length with ECDSA: if it is longer than the order, it is truncated to its leftmost
- * bits, a shorter one is used unchanged. The nonce is hedged (RFC 6979 with added randomness), so signatures of equal
+ * Signs a caller's digest of any length with ECDSA. One longer than the order is truncated to its leftmost bits, a
+ * shorter one is used unchanged. The nonce is hedged (RFC 6979 with added randomness), so signatures of equal
  * digests differ, as they do for messages.
  * @see docs/decisions/0021
  */
