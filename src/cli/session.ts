@@ -53,6 +53,11 @@ export class Session {
     return this.#everywhere.has('store');
   }
 
+  /** Whether the command line has `--token`, which a command without a server does not use. */
+  get isTokenGiven(): boolean {
+    return this.#everywhere.has('token');
+  }
+
   /** Variable that the address of the server comes from; undefined without a server, or with `--address`. */
   get addressVariable(): string | undefined {
     if (this.settings.address === undefined || this.#everywhere.has('address')) return undefined;

@@ -209,7 +209,10 @@ const VERB = /^[a-z]{1,6} /;
 /** Characters that a shortened name keeps at least. */
 const LEAST_NAME = 5;
 
-/** The end of a path says what was done with which key: the beginning is cut, then the middle of a long name. */
+/**
+ * The end of a path says what was done with which key: the beginning is cut, then the middle of a long name; but if a
+ * word says what was done, a name that fits by itself stays whole.
+ */
 function cutPath(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   const [verb = ''] = VERB.exec(text) ?? [];
@@ -223,6 +226,8 @@ function cutPath(text: string, width: number): string {
     const part = end.slice(0, -name.length - 1).indexOf('/');
     return `${verb}…${part < 0 ? end : end.slice(part)}`;
   }
+  const last = `${verb}…/${name}`;
+  if (verb !== '' && displayWidth(last) <= width) return last;
   const half = cutAtEnd(name, Math.ceil(rest / 2));
   return `${verb}…${action}${half}${endOf(name, rest - displayWidth(half))}`;
 }

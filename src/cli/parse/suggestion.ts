@@ -164,6 +164,7 @@ const OPTIONS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['token revoke --accessor', 'leave it out: "coffer token revoke ID" takes an accessor as well'],
   ['token revoke --mode', 'did you mean "coffer token revoke-prefix PREFIX"?'],
   ...each(['errors', 'failed'], 'did you mean "coffer audit show FILE --failed"?', 'audit --'),
+  ...each(['role', 'name', 'who', 'accessor'], 'use --user NAME', 'audit show --'),
 ]);
 
 /** Options of other programs for any command: the option here. */

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { runCommandLine } from '../../../src/cli/command-line.ts';
+import { streamsDouble } from '../streams.double.ts';
+
+const RECORD = JSON.stringify({
+  type: 'response',
+  time: '2026-01-01T00:00:00Z',
+  auth: { display_name: 'token', accessor: '9b567afbXYZ0123456789abc' },
+  request: { id: '1', operation: 'read', path: 'auth/token/lookup-self', remote_address: '' },
+  response: { status: 200 },
+});
+
+it('says that --token selects no requests, and which option does, as for --role', async () => {
+  for (const [option, said, exitCode] of [
+    ['--token=cfr.abc', '--token does not select requests; for those of a token, use --user ACCESSOR\n', 0],
+    ['--role=app2', 'use --user NAME', 2],
+  ] as const) {
+    const streams = streamsDouble({ input: RECORD });
+    expect(await runCommandLine(['audit', 'show', '-', option], streams, {}), option).toBe(exitCode);
+    expect(streams.written.err).toContain(said);
+    expect(streams.written.out.includes('lookup-self')).toBe(exitCode === 0);
+  }
+  const streams = streamsDouble({ input: RECORD });
+  await runCommandLine(['audit', 'show', '-'], streams, { COFFER_TOKEN: 'cfr.abc' });
+  expect(streams.written.err).toBe('');
+});
+
+it('keeps the last part of a path whole beside the word for the operation, if it fits', async () => {
+  const streams = streamsDouble({ input: RECORD, terminals: ['out', 'err'], columns: 60 });
+  await runCommandLine(['audit', 'show', '-'], streams, { NO_COLOR: '1' });
+  expect(streams.written.out).toContain('│ read …/lookup-self ');
+});
