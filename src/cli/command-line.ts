@@ -1,4 +1,4 @@
-import { asCofferError, type ErrorKind } from '../ground/errors.ts';
+import { asCofferError, type CofferError, type ErrorKind } from '../ground/errors.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
 import type { Invocation } from './command.ts';
 import { DONE } from './exit-codes.ts';
@@ -109,7 +109,9 @@ async function explained(
   invocation: Invocation,
   session: Session | undefined,
 ): Promise<unknown> {
-  const known = asCofferError(error);
+  const first = asCofferError(error);
+  const known =
+    first && session && first.kind === 'exists' ? await keyFirst(first, invocation, session) : first;
   // A store that stays locked has no text of the API, and scripts run into it often.
   if (known === undefined || known.kind === 'sealed') return error;
   const { aboutPolicy, isPolicyMistake } = await import('./policy-mistakes.ts');
@@ -135,6 +137,12 @@ async function explained(
   if (exchanged !== undefined) return exchanged;
   const { withNearName } = await import('./near-names.ts');
   return withNearName(plain, invocation, session, runner);
+}
+
+/** Returns the error about a missing key in place of one about an existing file, which it comes before. */
+async function keyFirst(error: CofferError, invocation: Invocation, session: Session): Promise<CofferError> {
+  const { aboutKeyFirst } = await import('./key-before-file.ts');
+  return (await aboutKeyFirst(error, invocation, session)) ?? error;
 }
 
 /** Whether the environment has the address of a server for other programs. */

@@ -74,7 +74,9 @@ export async function listedFor(
   invocation: Invocation,
   spec: ArgumentSpec | OptionSpec,
 ): Promise<ListedKind | undefined> {
-  const facts = spec.offers === undefined ? siblingList(invocation, spec) : kindNamed(spec.offers);
+  // A key that is near may not sign, but the user knows the name.
+  const offered = spec.offers === 'signing-key' ? 'key' : spec.offers;
+  const facts = offered === undefined ? siblingList(invocation, spec) : kindNamed(offered);
   if (facts === undefined) return undefined;
   const kind = await listedKind(facts);
   const method = methodOf(facts.list.split(' '), kind.operation);

@@ -1,0 +1,41 @@
+import { asCofferError, type CofferError } from '../ground/errors.ts';
+import type { ArgumentSpec, Invocation, OptionSpec } from './command.ts';
+import { textOption } from './given.ts';
+import type { Session } from './session.ts';
+import { withPermission } from './with-permission.ts';
+
+/** Hint of an error about a file that would be replaced. @see files/out-file.ts */
+const REPLACING = 'use --force to overwrite it';
+
+/** Command that creates a missing key: a new name is no mistake there. */
+const CREATING = 'transit encrypt';
+
+/**
+ * Returns the error about a key that does not exist, if a script's command was refused because of an existing file, and
+ * --force would only lead to this error. The key is looked up in the local store, if that needs no question.
+ * @returns undefined if the key exists, or if that cannot be seen
+ */
+export async function aboutKeyFirst(
+  error: CofferError,
+  { path, command, given }: Invocation,
+  session: Session,
+): Promise<CofferError | undefined> {
+  const isOfFile = error.kind === 'exists' && error.hint === REPLACING;
+  if (!isOfFile || session.settings.address !== undefined || session.prompts.available()) return undefined;
+  const isKey = ({ offers }: ArgumentSpec | OptionSpec): boolean =>
+    offers === 'key' || offers === 'signing-key';
+  const option = command.options.find(isKey)?.flag;
+  const [first] = command.arguments;
+  const isFirst = first !== undefined && isKey(first);
+  const name = isFirst ? given.arguments[0] : option && textOption(given.options, option);
+  if (name === undefined || name === '' || path.join(' ') === CREATING) return undefined;
+  const runner = await session.runnerUnasked();
+  if (runner === undefined) return undefined;
+  try {
+    await (await withPermission(session, runner)).run('transit keys read', { name });
+    return undefined;
+  } catch (refusal) {
+    const known = asCofferError(refusal);
+    return known?.kind === 'not-found' ? known : undefined;
+  }
+}
