@@ -172,7 +172,7 @@ describe('a store of format 1', () => {
     renameSync(join(state, stateOf(directory)), join(state, 'clean-1-7'));
     rmSync(join(directory, 'log', '1'));
     const store = new FilesBackend(directory);
-    const refusal = { kind: 'corrupt', message: `${join(directory, 'log')} is missing` };
+    const refusal = { kind: 'corrupt', message: `${join(directory, 'log')} contains no log file` };
     await expect(store.state()).rejects.toMatchObject(refusal);
     await expect(store.exclusive((session) => session.raise(8))).rejects.toMatchObject(refusal);
     expect(await store.repair(async () => 1)).toContainEqual(

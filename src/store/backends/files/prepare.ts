@@ -1,5 +1,5 @@
 import { readdirSync, statSync } from 'node:fs';
-import { missing, REPAIR } from '../../refusals.ts';
+import { REPAIR } from '../../refusals.ts';
 import type { Version } from '../backend.ts';
 import { versionOf } from '../version.ts';
 import { diskError } from './disk-errors.ts';
@@ -8,6 +8,7 @@ import { hiddenLog, isOfFormat1 } from './format-1/hidden-log.ts';
 import { deleteNeighbours, listGenerations } from './generation-files.ts';
 import { pathIn, STAGED } from './layout.ts';
 import { addRecord } from './log/append.ts';
+import { missingLog } from './log/log.ts';
 import { settle, settleLog } from './log/settle.ts';
 import type { OpenedFiles } from './opened-files.ts';
 import { logged, type StateName } from './state-directory.ts';
@@ -108,7 +109,7 @@ async function replaceMissingState(
     return replacement;
   }
   const proven = await settleLog(directory);
-  if (proven === undefined) throw missing({ file: layout.log }, REPAIR);
+  if (proven === undefined) throw missingLog(layout);
   if (proven.generation !== generation) throw state.missing(REPAIR);
   const problem = log.contradiction(proven);
   if (problem !== undefined) throw problem;

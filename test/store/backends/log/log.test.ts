@@ -1,5 +1,5 @@
 import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { elapsedMs } from '../../../../src/ground/clock.ts';
 import { unavailable } from '../../../../src/ground/errors.ts';
@@ -142,7 +142,12 @@ describe('a log whose last record is torn at any byte', () => {
   });
 
   it.each([
-    ['is gone', (path: string) => rmSync(path), 'log is missing'],
+    ['is gone', (path: string) => rmSync(path), 'log contains no log file'],
+    [
+      'is gone with its directory',
+      (path: string) => rmSync(dirname(path), { recursive: true }),
+      'log is missing',
+    ],
     ['is empty', (path: string) => writeFileSync(path, ''), 'is damaged'],
   ])('is damaged if its only file %s', async (_, change, message) => {
     const { directory, backend } = await loggedStore();

@@ -1,8 +1,8 @@
 import { asCofferError, type CofferError, corrupt, placed } from '../../../../ground/errors.ts';
-import { missing, REPAIR } from '../../../refusals.ts';
+import { REPAIR } from '../../../refusals.ts';
 import { readWhole } from '../durable-files.ts';
 import { formatOf, WITH_LOG, WITHOUT_LOG } from '../header-format.ts';
-import { listLog } from '../log/log.ts';
+import { listLog, missingLog } from '../log/log.ts';
 import { LogFile } from '../log/log-file.ts';
 import type { StateName } from '../state-directory.ts';
 import type { StoreDirectory } from '../store-directory.ts';
@@ -28,7 +28,7 @@ export function hiddenLog(directory: StoreDirectory, name: StateName): CofferErr
   const format = formatIn(directory);
   if (format === WITHOUT_LOG) return undefined;
   const numbers = listLog(layout);
-  if (numbers.length === 0 && format === WITH_LOG) return missing({ file: layout.log }, REPAIR);
+  if (numbers.length === 0 && format === WITH_LOG) return missingLog(layout);
   if (!numbers.some((number) => number > 1 || hasChange(directory, number))) return undefined;
   return corrupt(
     placed`${{ file: layout.log }} has changes that the state does not include: an older release has repaired the store`,

@@ -43,6 +43,12 @@ export function withoutGap(numbers: readonly number[]): readonly number[] {
   return from === -1 ? numbers : numbers.slice(from);
 }
 
+/** Creates the error for a log that is missing, or whose directory has no file of it. */
+export const missingLog = ({ log }: Layout): CofferError =>
+  isThere(log)
+    ? corrupt(placed`${{ file: log }} contains no log file`, { hint: REPAIR })
+    : missing({ file: log }, REPAIR);
+
 /** Hint for what a damaged log may have a newer content of. */
 export const REPAIR_LOG = 'run "coffer doctor --repair": it keeps everything that can still be read';
 
@@ -218,7 +224,7 @@ export class Log {
    */
   contradiction(state: Version): CofferError | undefined {
     const { newest, version } = this;
-    if (newest === undefined || version === undefined) return missing({ file: this.#layout.log }, REPAIR);
+    if (newest === undefined || version === undefined) return missingLog(this.#layout);
     // Files of a generation before are not needed any more.
     const first = this.#files.find(({ head }) => head.generation === newest.head.generation);
     if (first !== undefined && first === this.#files[0] && this.#needsOlder(first))
