@@ -62,7 +62,7 @@ export const doctor: OwnCommand = {
       .catch(async (error: unknown) => {
         throw await advisedToManage(session, error, { location });
       });
-    await printExamination(session, examination, mended);
+    await printExamination(session, hintedHere(session, examination), mended);
     return examination.findings.length === 0 ? DONE : FAILED;
   },
 };
@@ -82,6 +82,14 @@ function aboutSlots(error: unknown): never {
     'if this secret unlocked the store before, its key slot may be missing: run this again with another secret to find out';
   throw new CofferError(kind, message, { hint: hint === undefined ? advice : `${hint}; ${advice}`, cause });
 }
+
+/** Returns the result with fixes for the store that was named, to paste from any output. */
+const hintedHere = (session: Session, examination: Examination): Examination => ({
+  ...examination,
+  findings: examination.findings.map((finding) =>
+    finding.hint === undefined ? finding : { ...finding, hint: session.hintHere(finding.hint) },
+  ),
+});
 
 async function printExamination(
   session: Session,
@@ -126,7 +134,7 @@ function printFixes(session: Session, findings: readonly Finding[]): void {
     const named = found.map(({ file }) => basename(file)).join(', ');
     const files = found.length > MOST_NAMED ? `${found.length} files` : named;
     const which = byFix.size === 1 ? '' : ` ${files}`;
-    out.write(messageLine(out, visible(`To fix${which}: ${session.hintHere(hint)}.`)));
+    out.write(messageLine(out, visible(`To fix${which}: ${hint}.`)));
   }
 }
 

@@ -24,7 +24,7 @@ async function damaged(): Promise<{ readonly here: DirectoryHere; readonly lost:
 const RESTORE = 'restore a backup to a new location with "coffer store restore FILE --store DIRECTORY"';
 
 describe('doctor on a terminal', () => {
-  it('prints each fix once, below the table, with the store that was named, and to a pipe one for each file', async () => {
+  it('prints each fix once, below the table, and to a pipe one for each file, for the store that was named', async () => {
     const { here, lost } = await damaged();
     const shown = async (): Promise<readonly string[]> => {
       const { exitCode, out } = await here.run('doctor --store .store', { terminals: ['out'], columns: 300 });
@@ -42,7 +42,9 @@ describe('doctor on a terminal', () => {
       'To fix note.txt: move it out of the store, or delete it if you know what it is.',
     ]);
     const { out } = await here.run('doctor --store .store');
-    expect(out.match(/\t.*\t.*"coffer rekey --without-damaged"\n/g)).toHaveLength(2);
+    expect(out.match(/\t.*\t.*"coffer rekey --without-damaged --store .store"\n/g)).toHaveLength(2);
+    const { findings } = JSON.parse((await here.run('doctor --store .store -o json')).out);
+    expect(findings.filter(({ hint }: { hint?: string }) => hint === fix)).toHaveLength(2);
     rmSync(here.file(`${DOCUMENTS}/note.txt`));
     await here.ok('rekey --without-damaged --store .store');
     expect(await here.ok('doctor --store .store')).toBe('');
