@@ -2,7 +2,7 @@ import { asCofferError, type CofferError, type ErrorKind } from '../ground/error
 import type { Runner } from '../operations/declaration/operation.ts';
 import type { Invocation } from './command.ts';
 import { DONE } from './exit-codes.ts';
-import { type Environment, refuseReplacedBytes, variable } from './given.ts';
+import { type Environment, namesOtherServer, refuseReplacedBytes } from './given.ts';
 import { parseQuickly } from './parse/fast-path.ts';
 import { openHere } from './runner-here.ts';
 import { Session } from './session.ts';
@@ -144,10 +144,6 @@ async function keyFirst(error: CofferError, invocation: Invocation, session: Ses
   const { aboutKeyFirst } = await import('./key-before-file.ts');
   return (await aboutKeyFirst(error, invocation, session)) ?? error;
 }
-
-/** Whether the environment has the address of a server for other programs. */
-const namesOtherServer = (environment: Environment): boolean =>
-  (variable(environment, 'VAULT_ADDR') ?? variable(environment, 'BAO_ADDR')) !== undefined;
 
 /** Opens the local store, or connects to the server that the settings name. */
 export async function openRunner(session: Session): Promise<Runner> {

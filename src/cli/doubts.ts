@@ -3,6 +3,7 @@ import type { CliShape, NewName, Operation, Outcome, Runner } from '../operation
 import { parseValues } from '../operations/declaration/params.ts';
 import type { CalledOperation } from './file-as-key.ts';
 import { type RawValues, resolved } from './files/operation-values.ts';
+import { namesOtherServer } from './given.ts';
 import type { Session } from './session.ts';
 import { withPermission } from './with-permission.ts';
 
@@ -33,6 +34,8 @@ export async function runExplained(
   const outcome = await runner
     .run(operation, raw, mount)
     .catch((error: unknown) => explainMissing(error, session, operation, raw));
+  if (namesOtherServer(session.environment) && (isChange(operation) || outcome.created))
+    (await import('./other-server.ts')).warnOfChangeHere(session);
   const { warnings = [] } = outcome;
   const { explained } = operation.cli ?? {};
   const { streams, settings } = session;
@@ -41,6 +44,9 @@ export async function runExplained(
   const asking = await withPermission(session, runner, mount);
   return { ...outcome, warnings: await explained(warnings, asking).catch(() => warnings) };
 }
+
+const isChange = ({ capability, computes }: Operation): boolean =>
+  !computes && capability !== 'read' && capability !== 'list';
 
 /**
  * Adds how a script passes a secret to the error about one that is missing.

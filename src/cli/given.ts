@@ -123,3 +123,7 @@ function entriesOf(name: 'cmdline' | 'environ'): readonly Buffer[] {
   }
   return entries;
 }
+
+/** Whether the environment has the address of a server for other programs. */
+export const namesOtherServer = (environment: Environment): boolean =>
+  (variable(environment, 'VAULT_ADDR') ?? variable(environment, 'BAO_ADDR')) !== undefined;

@@ -39,10 +39,18 @@ export function warnOfOtherServer(session: Session): void {
   if (session.streams.err.isTerminal) warnOnce(session);
 }
 
+/**
+ * Warns of it in scripts as well, after a command has changed the local store: the change was probably meant for the
+ * server.
+ */
+export function warnOfChangeHere(session: Session): void {
+  if (session.settings.address === undefined) warnOnce(session);
+}
+
 /** Errors that the objects of another place, or none of its secrets, would explain. */
 const OF_WRONG_PLACE: ReadonlySet<ErrorKind | undefined> = new Set(['not-found', 'sealed', 'denied']);
 
-/** Warns of it before an error as well, where the local store was used: scripts hear nothing while all is well. */
+/** Warns of it before an error as well, where the local store was used: scripts that only read hear nothing. */
 export function warnOfOtherServerFor(error: unknown, session: Session): void {
   if (session.hasRunner && OF_WRONG_PLACE.has(asCofferError(error)?.kind)) warnOnce(session);
 }

@@ -119,12 +119,8 @@ interface MisspeltParameter {
  * know. The path is read as one below `sys/`, of a login method at its usual path, or of a transit mount.
  */
 export async function misspeltParameters(request: PathRequest): Promise<readonly MisspeltParameter[]> {
-  const { method, path, parameters } = request;
-  const { endpoints } = await everything();
-  const [first = '', second = ''] = path.split('/');
-  const [type, mount] = first === 'auth' ? [second, `${first}/${second}`] : ['transit', first];
-  const own = endpoints.ofServer(method, path);
-  const match = typeof own === 'string' ? endpoints.below(type, method, path.slice(mount.length + 1)) : own;
+  const { parameters } = request;
+  const match = await usualMatch(request);
   if (typeof match === 'string' || match.served.operation.freeForm) return [];
   const known = Object.keys(match.served.operation.params);
   const left = known.filter(
@@ -134,6 +130,22 @@ export async function misspeltParameters(request: PathRequest): Promise<readonly
     .filter((name) => !known.includes(name))
     .map((name) => ({ name, meant: nearest(name, left) }))
     .filter(({ meant }) => meant.length > 0);
+}
+
+/** Whether the operation of a path, which is read as by `misspeltParameters`, changes something. */
+export async function isChangeByPath(request: PathRequest): Promise<boolean> {
+  const match = await usualMatch(request);
+  if (typeof match === 'string') return request.method === 'POST' || request.method === 'DELETE';
+  const { capability, computes } = match.served.operation;
+  return !computes && capability !== 'read' && capability !== 'list';
+}
+
+async function usualMatch({ method, path }: PathRequest): Promise<Match> {
+  const { endpoints } = await everything();
+  const [first = '', second = ''] = path.split('/');
+  const [type, mount] = first === 'auth' ? [second, `${first}/${second}`] : ['transit', first];
+  const own = endpoints.ofServer(method, path);
+  return typeof own === 'string' ? endpoints.below(type, method, path.slice(mount.length + 1)) : own;
 }
 
 /** More candidates than this are no help. */

@@ -41,6 +41,34 @@ describe('VAULT_ADDR beside a local store', () => {
     );
   });
 
+  it('is warned of in scripts that change the local store', async () => {
+    const run = async (line: string, more: Readonly<Record<string, string>> = {}): Promise<string> => {
+      const streams = streamsDouble();
+      const home = { ...unnamed(), XDG_DATA_HOME: directory, VAULT_ADDR: 'http://127.0.0.1:8200', ...more };
+      expect(await runCommandLine(line.split(' '), streams, home), line).toBe(0);
+      return streams.written.err;
+    };
+    const warning = /^coffer: warning: VAULT_ADDR is set, but this uses the local store.*$/gm;
+    for (const line of [
+      'write -f transit/keys/raw',
+      'write transit/encrypt/fresh plaintext=aGk=',
+      'transit keys create own',
+      'transit keys rotate own raw',
+      'delete transit/keys/raw/soft-delete',
+    ])
+      expect((await run(line)).match(warning), line).toHaveLength(1);
+    for (const line of [
+      'write transit/encrypt/own plaintext=aGk=',
+      'read transit/keys/own',
+      'transit keys list',
+      'transit encrypt own aGk=',
+      'write -f transit/keys/quiet --quiet',
+      `write -f transit/keys/named --store ${join(directory, 'coffer')}`,
+    ])
+      expect(await run(line), line).not.toContain('VAULT_ADDR');
+    expect(await run('write -f transit/keys/server', { VAULT_ADDR: '' })).toBe('');
+  });
+
   it('is named by scripts before an error that it may explain, once, and by commands that only a server has', async () => {
     const run = async (line: string, more: Readonly<Record<string, string>> = {}) => {
       const streams = streamsDouble();

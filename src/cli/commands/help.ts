@@ -96,7 +96,7 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
     'used for a login if the COFFER_ variables are not set',
   ],
   ['VAULT_ADDR', 'server to use if COFFER_ADDR is not set and no store exists'],
-  ['BAO_ADDR', 'ignored, with a warning on a terminal; set COFFER_ADDR instead'],
+  ['BAO_ADDR', 'ignored, with a warning on a terminal and after a change; set COFFER_ADDR instead'],
   [
     'COFFER_ASKPASS, SSH_ASKPASS',
     'program that shows prompts of the agent ("agent offer --confirm") and of age plugins outside a terminal',

@@ -11,7 +11,7 @@ import { outPlaceOf } from '../files/out-file.ts';
 import { printResult } from '../files/output.ts';
 import { PAIR, parametersOf } from '../files/pairs.ts';
 import { alone, asVault, fieldOf, memberShape } from '../files/vault-form.ts';
-import { type Given, textOption } from '../given.ts';
+import { type Given, namesOtherServer, textOption } from '../given.ts';
 import { argument } from '../parse/everywhere.ts';
 import { outOptions } from '../parse/operation-spec.ts';
 import { FIELD, FORMAT, fieldOption, formatOption, JSON_FORMAT } from '../parse/vault-options.ts';
@@ -95,6 +95,7 @@ async function run(session: Session, method: PathRequest['method'], given: Given
     if (!isHere) await warnOfMisspelt(session, request);
     return explained(error, request);
   });
+  if (namesOtherServer(session.environment)) await warnOfPlace(session, request, outcome.created === true);
   for (const warning of outcome.warnings ?? []) session.warn(warning);
   const existing = outcome.existing ? existingText(path, outcome.data) : undefined;
   if (existing !== undefined) session.warn(existing);
@@ -118,6 +119,13 @@ async function run(session: Session, method: PathRequest['method'], given: Given
   await printResult(shown.session, shown.result, shown.shape ?? shape, destination);
   if (outcome.created) await sayNewKey(session, path);
   return DONE;
+}
+
+/** Warns that a change was made in the local store, although a server is named for other programs. */
+async function warnOfPlace(session: Session, request: PathRequest, isCreated: boolean): Promise<void> {
+  const { isChangeByPath } = await import('../../operations/by-path.ts');
+  if (!isCreated && !(await isChangeByPath(request))) return;
+  (await import('../other-server.ts')).warnOfChangeHere(session);
 }
 
 /** Warns of parameters that will be ignored and are nearly those of the operation. */
