@@ -63,9 +63,16 @@ export function askedIn(words: readonly string[], option: string | undefined): T
  */
 export async function withNeeds({ prompts }: Session, { method, pairs }: TypedLogin): Promise<TypedLogin> {
   const filled = new Map(pairs);
-  for (const name of formOf(method).needs) {
+  const { needs, secret } = formOf(method);
+  for (const name of needs) {
     if ((pairs.get(name) ?? '') !== '') continue;
     const answer = prompts.available() ? (await prompts.text(questionFor(name))).trim() : '';
+    // The user is not asked for an optional secret without a terminal, and no error would name it before the server's.
+    if (answer === '' && secret?.isOptional === true && !pairs.has(secret.name))
+      throw invalid(`missing ${name} and ${secret.name}`, {
+        field: PAIR,
+        hint: `add them: coffer login ${method} ${name}=… ${secret.name}=@FILE`,
+      });
     if (answer === '')
       throw invalid(`missing ${name}`, { field: PAIR, hint: `add it: coffer login ${method} ${name}=…` });
     filled.set(name, answer);
