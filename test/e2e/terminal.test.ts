@@ -77,6 +77,19 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
       expect(forgotten.exitCode).toBe(0);
     });
 
+    it('that are empty are named as the reason why the store stays locked', async () => {
+      await bare.with({ COFFER_PASSPHRASE: 'x' }).ok('init --store silent');
+      for (const line of ['coffer unlock', 'coffer transit keys list', 'coffer slots list']) {
+        const { exitCode, text } = onTerminal(bare, `${line} --store silent`, {
+          steps: [['Passphrase', '\r']],
+        });
+        expect(exitCode).toBe(4);
+        expect(unwrapped(text)).toMatch(
+          /\ncoffer: nothing was entered: the store stays locked \(it can be unlocked with a passphrase\)\n$/,
+        );
+      }
+    });
+
     it('that are wrong to the end are named in the last line, with nothing that was never asked for', async () => {
       await bare.with({ COFFER_PASSPHRASE: 'x' }).ok('init --shares 2 --threshold 2 --store refused');
       const place = bare.with({ COFFER_MASTER_KEY_COMMAND: 'echo ran >> runs; echo nope' });

@@ -1,5 +1,5 @@
 import { alternatives } from '../../ground/alternatives.ts';
-import { asCofferError } from '../../ground/errors.ts';
+import { asCofferError, CofferError } from '../../ground/errors.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';
 import { openStore } from '../../store/open.ts';
 import type { SealedStore } from '../../store/sealed/sealed-store.ts';
@@ -35,7 +35,8 @@ export async function unlockStore(
     asked = true;
   };
   const credentials = credentialsFor(session, { onAsking: noteAsking, identity });
-  const store = await openWith(session, credentials).catch(async (error: unknown) => {
+  const store = await openWith(session, credentials).catch(async (refusal: unknown) => {
+    const error = asked ? withoutAnswer(refusal) : refusal;
     const known = asCofferError(error);
     const isOfSecret =
       known?.kind === 'denied' || known?.kind === 'sealed' || known?.field?.endsWith('_FILE');
@@ -47,6 +48,15 @@ export async function unlockStore(
   });
   if (asked) await afterAsking?.(store);
   return store;
+}
+
+/** Says of a store that stays locked although the user was asked that the answer was empty. */
+function withoutAnswer(error: unknown): unknown {
+  if (!(error instanceof CofferError) || error.kind !== 'sealed') return error;
+  return new CofferError('sealed', 'nothing was entered: the store stays locked', {
+    hint: error.hint,
+    cause: error,
+  });
 }
 
 /** Opens the store with the given secrets, without prompts. */
