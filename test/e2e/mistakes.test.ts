@@ -274,7 +274,9 @@ describe('versions that are deleted', () => {
 
 describe('a list in a table', () => {
   it('has the same columns in a pipe as on a terminal', async () => {
-    expect(await here.ok('transit keys list -o table')).toMatch(/^Name +Type +Latest version +Created/);
+    expect(await here.ok('transit keys list -o table')).toMatch(
+      /^Name +Type +Latest version +Created +Rotated\n/,
+    );
     expect(await here.ok('transit keys list')).not.toContain('Type');
   });
 });

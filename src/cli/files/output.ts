@@ -132,7 +132,6 @@ async function rendered(
         ? await shape.forTerminal(data, {
             runner: await withPermission(session, await session.runner()),
             wide,
-            terminal,
           })
         : [
             shape.table?.(data) ??

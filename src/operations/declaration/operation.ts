@@ -331,8 +331,6 @@ export interface TerminalContext {
   readonly runner: Runner;
   /** Whether everything was requested, with `-o wide`. */
   readonly wide: boolean;
-  /** Whether the output goes to a terminal; otherwise it was requested with `-o wide`. */
-  readonly terminal: boolean;
 }
 
 /** Hash of an input of any size, computed incrementally. */

@@ -21,7 +21,7 @@ const MAX_VERSIONS = 10;
  */
 export async function keyListTable(
   { keys }: { readonly keys: readonly string[] },
-  { runner, wide, terminal }: TerminalContext,
+  { runner, wide }: TerminalContext,
 ): Promise<readonly Table[]> {
   const names = (): Table => ({ head: ['Name'], rows: keys.map((name) => [name]) });
   if (!wide && keys.length > MAX_DETAILED) return [names()];
@@ -33,18 +33,12 @@ export async function keyListTable(
   }
   const rows = keys.map((name, at): readonly Cell[] => {
     const data = found[at];
-    const made = terminal ? ['', ''] : [''];
-    if (typeof data !== 'object') return [name, data === 'damaged' && !wide ? 'damaged' : '', '', ...made];
-    return [
-      name,
-      ...detailCells(data),
-      ...(terminal ? createdCells(data) : [createdCell(data, data.latest_version)]),
-    ];
+    if (typeof data !== 'object') return [name, data === 'damaged' && !wide ? 'damaged' : '', '', '', ''];
+    return [name, ...detailCells(data), ...createdCells(data)];
   });
   const isEmpty = rows.every(([, type]) => type === '');
-  // Scripts may expect the columns of -o wide as they have always been: the date is that of the latest version.
-  const head = ['Name', 'Type', 'Latest version', 'Created', ...(terminal ? ['Rotated'] : [])];
-  return [isEmpty ? names() : { head, rows, lesser: terminal ? [3, 4, 1] : [3, 1] }];
+  const head = ['Name', 'Type', 'Latest version', 'Created', 'Rotated'];
+  return [isEmpty ? names() : { head, rows, lesser: [3, 4, 1] }];
 }
 
 /** Why a key has no details; undefined if another process has deleted it since. */
@@ -77,7 +71,8 @@ function createdCells(data: KeyData): readonly Cell[] {
   if (oldest === '' || keys['1'] !== undefined) return [createdCell({ keys }, 1), rotated];
   // A key is often revoked on the day that it was created: no date is better than a false one.
   if (refusedVersions(data).includes(1)) return ['', rotated];
-  return [`before ${oldest.slice(0, 'YYYY-MM-DD'.length)}`, rotated];
+  // The first version may have been created on the same day.
+  return [`by ${oldest.slice(0, 'YYYY-MM-DD'.length)}`, rotated];
 }
 
 /** Returns the creation time of a version; empty for one that the key no longer has. */

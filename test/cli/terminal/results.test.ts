@@ -222,9 +222,9 @@ describe('keys', () => {
 
   it('are listed with all columns by -o wide in a pipe as well', async () => {
     const { out } = await shown('transit keys list -o wide');
-    expect(out).toMatch(/^Name +Type +Latest version +Created\n/);
-    expect(out).toMatch(/^orders +aes256-gcm96 +2 +\d{4}-\d\d-\d\dT[\d:.]+Z$/m);
-    expect((await shown('transit keys list -o table')).out).toMatch(/^Name +Type /);
+    expect(out).toMatch(/^Name +Type +Latest version +Created +Rotated\n/);
+    expect(out).toMatch(/^orders +aes256-gcm96 +2 +(?:\d{4}-\d\d-\d\dT[\d:.]+Z *){2}$/m);
+    expect((await shown('transit keys list -o table')).out).toBe(out);
   });
 
   it('are shown in five lines with a table of versions, and with every setting by -o wide', async () => {
@@ -252,7 +252,7 @@ describe('keys', () => {
 
   it('are listed with all columns by -o wide in a pipe as well, by their names alone otherwise', async () => {
     expect((await shown('transit keys list -o wide')).out).toMatch(
-      /^Name +Type +Latest version +Created\n(?:.*\n)*orders +aes256-gcm96 +\d+ +2\d{3}-.*Z\n/,
+      /^Name +Type +Latest version +Created +Rotated\n(?:.*\n)*orders +aes256-gcm96 +\d+ +by 2\d{3}-\d\d-\d\d +2\d{3}-.*Z\n/,
     );
     expect((await shown('transit keys list')).out.split('\n')).toContain('orders');
   });
