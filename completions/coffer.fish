@@ -3601,7 +3601,7 @@ complete -c coffer -n '__coffer_at '\''edit'\''' -l yes -s y -d 'Answer yes to a
 complete -c coffer -n '__coffer_at '\''edit'\''' -l help -s h -d 'Show help.'
 complete -c coffer -n '__coffer_at '\''exec'\'' 0' -a '(complete -C (commandline -ct))'
 complete -c coffer -n '__coffer_at '\''exec'\'' 1+' -F
-complete -c coffer -n '__coffer_at '\''exec'\''' -l file -s f -r -F -d 'File with variables: .env, YAML or JSON. Can be repeated; later files take precedence.'
+complete -c coffer -n '__coffer_at '\''exec'\''' -l file -s f -r -F -d 'File with variables: .env, YAML or JSON; "-" reads standard input. Can be repeated; later files take precedence.'
 complete -c coffer -n '__coffer_at '\''exec'\''' -l only -x -d 'Use only this variable from the files. Can be repeated.'
 complete -c coffer -n '__coffer_at '\''exec'\''' -l as-file -x -d 'Write the value of NAME to an in-memory file, and set NAME to the path of this file. Can be repeated.'
 complete -c coffer -n '__coffer_at '\''exec'\''' -l format -x -a 'dotenv yaml json' -d 'File format, if the file name does not show it.'

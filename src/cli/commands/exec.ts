@@ -14,6 +14,7 @@ import { remindOfGitSetup } from '../secret-files/clone-reminder.ts';
 import { warnOfDamaged } from '../secret-files/damaged-values.ts';
 import { Files, formatIn, formatOption } from '../secret-files/files.ts';
 import { refuseReadable, requireRules } from '../secret-files/left-readable.ts';
+import { isPipedFile, openPipedFile } from '../secret-files/piped-file.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import { openSecretFile } from '../secret-files/secret-file.ts';
 import { openFiles, type ReadFile, requireFile } from '../secret-files/transform.ts';
@@ -34,7 +35,7 @@ export const command: Command = {
     taking(
       'file',
       'FILE',
-      'File with variables: .env, YAML or JSON. Can be repeated; later files take precedence.',
+      'File with variables: .env, YAML or JSON; "-" reads standard input. Can be repeated; later files take precedence.',
       { takes: 'each', short: 'f', offers: 'file' },
     ),
     taking('only', 'NAME', 'Use only this variable from the files. Can be repeated.', { takes: 'each' }),
@@ -64,12 +65,17 @@ export const command: Command = {
     'Runs COMMAND with the variables from the files. Encrypted values that are already in the ' +
     'environment are decrypted, too. In YAML and JSON files, db.password becomes DB_PASSWORD. All values are ' +
     'decrypted before the program starts. The program replaces this command, so terminal, signals ' +
-    "and exit code are its own. Variables with Coffer's own secrets, such as COFFER_PASSPHRASE, are removed.",
+    "and exit code are its own. Variables with Coffer's own secrets, such as COFFER_PASSPHRASE, are removed. Standard " +
+    'input and pipes need --format; with -f -, the standard input of the program is at its end.',
   examples: [
     ['coffer exec -f .env -- npm start', 'Run a server with the variables of a file'],
     [
       'coffer exec -f app.yaml --only DB_PASSWORD -- ./migrate --to 12',
       'Pass only DB_PASSWORD to the program',
+    ],
+    [
+      'git show HEAD:.env | coffer exec -f - --format dotenv -- npm start',
+      'Use the file of the last commit, from standard input',
     ],
     [
       'coffer exec -f .env --as-file SSH_KEY -- sh -c \'ssh -i "$SSH_KEY" host\'',
@@ -134,9 +140,13 @@ interface ChildVariables {
 async function childVariables(session: Session, { options }: Given): Promise<ChildVariables> {
   const rulebook = new Rulebook(session);
   const opener = new Files(session, options, rulebook);
-  const files = await Promise.all(
-    textsOption(options, 'file').map((path) => openFile(opener, path, options)),
-  );
+  const files: ReadFile[] = [];
+  for (const path of textsOption(options, 'file'))
+    files.push(
+      isPipedFile(path)
+        ? await openPipedFile(session, path, formatIn(options))
+        : await openFile(opener, path, options),
+    );
   const { variables, sources, kept } = planVariables(session.environment, {
     files,
     only: textsOption(options, 'only'),
