@@ -63,15 +63,26 @@ function withList(known: CofferError, words: readonly TypedWord[]): CofferError 
 }
 
 /** Minimum length of a beginning that a value is recognized by. */
-const LEAST_BEGINNING = 4;
+const LEAST_BEGINNING = 3;
 
-/** Returns the values that are similar to a word; if there are none, the only value that begins with it. */
+/** Maximum number of values that begin with a word and are suggested for it. */
+const MOST_BEGUN = 3;
+
+/**
+ * Returns the values that are similar to a word. If there are none, those that begin with it, or the only one that is
+ * similar if digits count as letters: no other value has that number.
+ */
 function choicesNear(word: string, choices: readonly string[]): readonly string[] {
   const near = nearest(word, choices);
   if (near.length > 0 || word.length < LEAST_BEGINNING || choices.includes(word)) return near;
   const begun = choices.filter((choice) => choice.startsWith(word));
-  return begun.length === 1 ? begun : [];
+  if (begun.length > 0) return begun.length > MOST_BEGUN ? [] : begun;
+  const inLetters = choices.filter((choice) => nearest(lettered(word), [lettered(choice)]).length > 0);
+  return inLetters.length === 1 ? inLetters : [];
 }
+
+/** Replaces each digit by a letter of its own. */
+const lettered = (text: string): string => text.replace(/\d/g, (digit) => 'àáâãäåæçèé'.charAt(Number(digit)));
 
 /** Replaces the hint; names the word if the message itself does not, e.g. `key not found`. */
 function hinted(known: CofferError, { word, spec }: TypedWord, meant: readonly string[]): CofferError {

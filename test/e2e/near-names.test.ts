@@ -35,6 +35,16 @@ const typed = (place: Place, line: string, answers: readonly boolean[] = []) =>
 describe('a name that does not exist', () => {
   it.each([
     ['transit keys read order', 3, 'coffer: key "order" not found (did you mean "orders"?)'],
+    [
+      'transit keys create new --type ed22519',
+      2,
+      'coffer: --type: unknown key type ed22519 (did you mean "ed25519"?)',
+    ],
+    [
+      'transit keys create new --type rsa',
+      2,
+      'coffer: --type: unknown key type rsa (did you mean "rsa-2048", "rsa-3072" or "rsa-4096"?)',
+    ],
     ['transit keys public ordres', 3, 'coffer: key "ordres" not found (did you mean "orders"?)'],
     ['tags show env:prd', 3, 'coffer: tag "env:prd" not found (did you mean "env:prod"?)'],
     [

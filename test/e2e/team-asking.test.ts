@@ -28,6 +28,9 @@ describe('a removal', () => {
     );
     rmSync(alice.place.file('eve'));
     expect(await alice.place.refused('team remove alice', 1)).toBe('coffer: at least one admin must stay');
+    expect(await alice.place.refused('team remove dvae', 3)).toBe(
+      'coffer: no member "dvae" in this keyring (did you mean "dave"?)',
+    );
     expect(await alice.place.refused('team remove dave', 2)).toContain('cannot prompt for confirmation');
     save(alice);
   });

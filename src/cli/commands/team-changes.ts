@@ -1,4 +1,5 @@
 import { exists, invalid, notFound } from '../../ground/errors.ts';
+import { meantText, nearest } from '../../ground/nearness.ts';
 import { systemRandom } from '../../ground/random.ts';
 import { type CardFact, idsNeededBy } from '../../team/fact.ts';
 import { loadFacts, putFile } from '../../team/files.ts';
@@ -256,7 +257,9 @@ function cardsToRemove({ state }: TeamKeyring, name: string, card: string | unde
     without.some((out) => out.name === name && (card === undefined || out.id.startsWith(card))),
   );
   if (all.length > 0 || isOut) return all;
-  throw notFound(`no member "${name}" in this keyring`, { hint: 'run "coffer team" to list the members' });
+  const near = nearest(name, [...new Set(state.cards.map((fact) => fact.card.name))]);
+  const hint = near.length > 0 ? meantText(near) : 'run "coffer team" to list the members';
+  throw notFound(`no member "${name}" in this keyring`, { hint });
 }
 
 function sayGuests(session: Session, { state }: TeamKeyring, cards: readonly CardFact[]): void {
