@@ -295,6 +295,11 @@ function* textsOf(lines: Iterable<JsonItem>): Generator<string | undefined> {
 /** Names of an audit log that are kept to find one that is near to a mistyped one. */
 const MOST_NAMES = 10_000;
 
+/** Display name of the tokens of all AppRole roles. */
+const APPROLE = 'approle';
+const ROLES_UNNAMED =
+  'requests after a login with AppRole have no role: use --user approle, or --user ACCESSOR';
+
 /** Users of an audit log, of which one may be asked for by any name that a table shows. */
 class AuditUsers {
   readonly #asked: string | undefined;
@@ -338,7 +343,8 @@ class AuditUsers {
   sayIfMissing(session: Session, log: string): void {
     if (this.#asked === undefined || this.#isFound) return;
     const near = nearest(this.#asked, [...this.#names]);
-    const meant = near.length === 0 ? '' : ` (${meantText(near)})`;
+    const ofRoles = this.#names.has(APPROLE) ? ` (${ROLES_UNNAMED})` : '';
+    const meant = near.length === 0 ? ofRoles : ` (${meantText(near)})`;
     session.say(`No requests of user "${this.#asked}" in ${log}${meant}`);
   }
 }

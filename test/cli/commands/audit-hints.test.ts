@@ -30,3 +30,13 @@ it('keeps the last part of a path whole beside the word for the operation, if it
   await runCommandLine(['audit', 'show', '-'], streams, { NO_COLOR: '1' });
   expect(streams.written.out).toContain('│ read …/lookup-self ');
 });
+
+it('says of a role that is not found that requests of AppRole have no role', async () => {
+  const input = RECORD.replace('"token"', '"approle"');
+  const streams = streamsDouble({ input });
+  expect(await runCommandLine(['audit', 'show', '-', '--user', 'app2'], streams, {})).toBe(0);
+  expect(streams.written).toMatchObject({
+    out: '',
+    err: 'No requests of user "app2" in standard input (requests after a login with AppRole have no role: use --user approle, or --user ACCESSOR)\n',
+  });
+});
