@@ -10,6 +10,11 @@ const OF_LOGINS: readonly Rewording[] = [
   [/^auth methods cannot create root tokens/, 'a login method cannot give the policy root'],
   [/^bad token/, 'unknown token'],
   [
+    /^batch tokens cannot be root tokens/,
+    'a batch token cannot have the policy root',
+    'name a policy with --policy NAME; without one, a token has the policies of the token that creates it',
+  ],
+  [
     /^child policies must be subset of parent/,
     'a token can only get policies that the token creating it has',
   ],

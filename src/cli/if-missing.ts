@@ -23,7 +23,7 @@ export async function callUnlessThere(
     const known = existing(error);
     const [several] = Object.entries(operation.params).filter(([, { cli }]) => cli.positional === 'variadic');
     const names = several === undefined ? [] : raw[several[0]];
-    if (several === undefined || !Array.isArray(names) || names.length < 2) return say(session, known);
+    if (several === undefined || !Array.isArray(names) || names.length < 2) return say(session, known, raw);
     return eachUnlessThere(
       session,
       names.map((name) => ({ ...raw, [several[0]]: [name] })),
@@ -43,7 +43,7 @@ async function eachUnlessThere(
       const { data } = await call(raw);
       made.push(...((data as { readonly data?: readonly unknown[] } | undefined)?.data ?? []));
     } catch (error) {
-      say(session, existing(error));
+      say(session, existing(error), raw);
     }
   }
   return made.length === 0 ? undefined : { created: true, data: { data: made } };
@@ -59,6 +59,10 @@ function existing(error: unknown): CofferError {
   return known;
 }
 
-function say(session: Session, { message, hint }: CofferError): undefined {
-  session.say(hint === undefined ? `${message}.` : `${message} (${hint}).`);
+/** Text about a key to import whose name is taken: what to do instead, which is not what the user asked. */
+const KEY_TO_IMPORT = /^the import path cannot be used with an existing key/;
+
+function say(session: Session, { message, hint }: CofferError, { name }: JsonObject): undefined {
+  if (KEY_TO_IMPORT.test(message)) session.say(`Key ${String(name)} already exists; it was left unchanged.`);
+  else session.say(hint === undefined ? `${message}.` : `${message} (${hint}).`);
 }

@@ -3,6 +3,7 @@ import { callUnlessThere } from '../../src/cli/if-missing.ts';
 import { Session } from '../../src/cli/session.ts';
 import { denied, exists } from '../../src/ground/errors.ts';
 import { loadOperation } from '../../src/operations/runner.ts';
+import { DirectoryHere } from './directory-here.ts';
 import { promptsDouble, streamsDouble } from './streams.double.ts';
 
 /** Creates tags of which some exist, and some may not be created. */
@@ -34,3 +35,15 @@ it.each([[['new']], [['old', 'new']], [['new', 'old']]])(
     await expect(outcome).rejects.toMatchObject({ kind: 'denied', message: 'not allowed' });
   },
 );
+
+it('a key to import that exists is left unchanged, and no other way to import it is named', async () => {
+  const here = await DirectoryHere.withStore();
+  const line = 'transit import mine --in key --if-missing';
+  here.write('key', `${Buffer.alloc(32, 7).toString('base64')}\n`);
+  await here.ok(line);
+  const { exitCode, err } = await here.run(line);
+  expect({ exitCode, err }).toEqual({
+    exitCode: 0,
+    err: 'Key mine already exists; it was left unchanged.\n',
+  });
+});

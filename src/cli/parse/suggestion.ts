@@ -71,6 +71,8 @@ const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map<string, readon
   ['secrets disable', ['mounts remove']],
   ...each(['rekey', 'reencrypt', 're-encrypt', 'updatekeys'], ['secrets rewrap'], 'secrets '),
   ['secrets move', ['mounts move']],
+  ['mounts enable', ['mounts add']],
+  ['mounts disable', ['mounts remove']],
   ['workspaces tags', ['tags of']],
 ]);
 
@@ -159,6 +161,7 @@ const OPTIONS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ...each(['no-tag', 'not-tag'], 'did you mean --without-tag?', 'workspaces list --'),
   ['transit keys read --all', 'did you mean -o wide?'],
   ['secrets decrypt --out', 'did you mean --stdout?'],
+  ['policy write --in', 'the file is the second argument: "coffer policy write NAME FILE"'],
   ['token lookup --accessor', 'leave it out: "coffer token lookup ID" takes an accessor as well'],
   ['token renew --accessor', 'leave it out: "coffer token renew ID" takes an accessor as well'],
   ['token revoke --accessor', 'leave it out: "coffer token revoke ID" takes an accessor as well'],

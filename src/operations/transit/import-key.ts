@@ -29,7 +29,7 @@ const incomingKey = {
   public_key: text({
     help: 'Import only this public key, to encrypt or verify: PEM, or an age recipient.',
     default: '',
-    cli: { metavar: 'PEM' },
+    cli: { metavar: 'PEM|@FILE', orFile: true },
   }),
   hash_function: text({
     help: 'Hash function of RSA-OAEP, which encrypts the key on its way to the server.',

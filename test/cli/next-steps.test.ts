@@ -1,0 +1,29 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { DirectoryHere } from './directory-here.ts';
+
+describe('an error about a line that means something else here', () => {
+  it.each([
+    ['policy write app --in app.hcl', '(the file is the second argument: "coffer policy write NAME FILE"; '],
+    ['mounts enable transit', '(did you mean "coffer mounts add"? '],
+    ['mounts disable transit', '(did you mean "coffer mounts remove"? '],
+    ['token create --type batch', '(name a policy with --policy NAME; without one, '],
+  ])('names the next step: %s', async (line, hint) => {
+    const here = await DirectoryHere.withStore();
+    expect(await here.refused(line, 2)).toContain(hint);
+  });
+});
+
+it('a public key to import is given as a text, or as @FILE', async () => {
+  const here = await DirectoryHere.withStore();
+  const { publicKey } = generateKeyPairSync('ed25519', {
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  });
+  here.write('pub.pem', publicKey);
+  await here.ok('transit import pub --type ed25519 --public-key @pub.pem');
+  expect(await here.ok('transit keys public pub')).toContain(publicKey.trim());
+  expect(await here.refused('transit import other --type ed25519 --public-key @none.pem', 2)).toContain(
+    'none.pem',
+  );
+});
