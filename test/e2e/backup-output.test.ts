@@ -74,7 +74,7 @@ describe('coffer store restore -', () => {
     damaged.writeUInt8(damaged.readUInt8(damaged.length >> 1) ^ 1, damaged.length >> 1);
     for (const [input, message] of [
       [damaged, 'standard input is damaged (use another backup)'],
-      [bytes.subarray(0, -1), 'standard input is damaged (use another backup)'],
+      [bytes.subarray(0, -1), 'standard input ends too early: it is cut off or damaged (use another backup)'],
       ['', 'standard input is not a store backup (use a file written by "coffer store backup FILE")'],
     ] as const) {
       expect(await here.refused('store restore - --store restored', 1, { input })).toBe(`coffer: ${message}`);
@@ -140,13 +140,14 @@ describe('coffer store verify', () => {
   it('finds a flipped bit, a missing end, and damage that was copied into the backup', async () => {
     await here.ok('store backup backup');
     const whole = readFileSync(here.file('backup'));
-    for (const [name, bytes] of [
-      ['flipped', Buffer.from(whole.map((byte, at) => (at === whole.length >> 1 ? byte ^ 1 : byte)))],
-      ['cut', whole.subarray(0, whole.length - 100)],
+    const flipped = Buffer.from(whole.map((byte, at) => (at === whole.length >> 1 ? byte ^ 1 : byte)));
+    for (const [name, bytes, fault] of [
+      ['flipped', flipped, 'is damaged'],
+      ['cut', whole.subarray(0, whole.length - 100), 'ends too early: it is cut off or damaged'],
     ] as const) {
       writeFileSync(here.file(name), bytes);
       expect(await here.refused(`store verify ${name}`, 1)).toBe(
-        `coffer: ${name} is damaged (use another backup)`,
+        `coffer: ${name} ${fault} (use another backup)`,
       );
     }
     await here.ok('transit keys create one');

@@ -58,6 +58,10 @@ export const command: OwnCommand = {
     ['coffer sign app.tar.gz --key release', 'Write app.tar.gz.sig, for "ssh-keygen -Y verify"'],
     ['coffer sign dist/* --key release --manifest dist/SHA256SUMS', 'Sign one checksum file for many files'],
     ['coffer sign app.tar.gz --key release --format minisign', 'Write app.tar.gz.minisig, for "minisign -V"'],
+    [
+      'coffer transit keys public release --format allowed-signers > allowed_signers',
+      'Write the file with the public key that verifies the signatures',
+    ],
     ['git archive HEAD | coffer sign - --key release > app.tar.sig', 'Sign standard input'],
   ],
   async run(session, given) {

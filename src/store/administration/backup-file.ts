@@ -213,7 +213,11 @@ class HashedFile {
   async take(size: number): Promise<Buffer> {
     while (this.#read.length < size && (await this.#fill(size))) {}
     const taken = this.#read.take(size);
-    if (taken === undefined) throw damagedBackup(this.#path);
+    if (taken === undefined) {
+      throw corrupt(placed`${{ file: this.#path }} ends too early: it is cut off or damaged`, {
+        hint: 'use another backup',
+      });
+    }
     this.#hash.update(taken);
     return taken;
   }
