@@ -932,7 +932,7 @@ complete -c coffer -n '__coffer_at '\''transit encrypt'\''' -l associated-data -
 complete -c coffer -n '__coffer_at '\''transit encrypt'\''' -l associated-data-text -x -d 'Like --associated-data, but plain text.'
 complete -c coffer -n '__coffer_at '\''transit encrypt'\''' -l padding-scheme -x -a 'oaep' -d 'Padding, for RSA keys; only oaep.'
 complete -c coffer -n '__coffer_at '\''transit encrypt'\''' -l hash-algorithm -x -a 'sha1 sha2-224 sha2-256 sha2-384 sha2-512 sha3-224 sha3-256 sha3-384 sha3-512' -d 'Hash function of the OAEP padding, for RSA keys. Default: sha2-256.'
-complete -c coffer -n '__coffer_at '\''transit encrypt'\''' -l type -x -a 'aes128-gcm96 aes256-gcm96 chacha20-poly1305 xchacha20-poly1305' -d 'Type of the key, if this command creates it.'
+complete -c coffer -n '__coffer_at '\''transit encrypt'\''' -l type -x -a 'aes128-gcm96 aes256-gcm96 chacha20-poly1305 xchacha20-poly1305' -d 'Type of the key, if this command creates it; otherwise ignored.'
 complete -c coffer -n '__coffer_at '\''transit encrypt'\''' -l convergent-encryption -d 'If this command creates the key, make it convergent: equal plaintexts give equal ciphertexts.'
 complete -c coffer -n '__coffer_at '\''transit encrypt'\''' -l no-create -d 'Fail if the key does not exist, instead of creating it.'
 complete -c coffer -n '__coffer_at '\''transit encrypt'\''' -l in -r -F -d 'Read the plaintext from FILE.'

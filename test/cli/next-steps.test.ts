@@ -27,3 +27,14 @@ it('a public key to import is given as a text, or as @FILE', async () => {
     'none.pem',
   );
 });
+
+it('encrypt refuses what is not a key type even if the key exists, and ignores a type that is one', async () => {
+  const here = await DirectoryHere.withStore();
+  const line = 'transit encrypt app hello --type';
+  expect(await here.refused(`${line} foo`, 2)).toContain(
+    '--type: unknown key type foo (use one of aes128-gcm96, ',
+  );
+  expect(await here.refused(`${line} AES256-GCM96`, 2)).toContain('(did you mean "aes256-gcm96"?)');
+  await here.ok(`${line} rsa-2048`);
+  await here.ok('write transit/encrypt/app plaintext=aGVsbG8= type=foo');
+});

@@ -144,12 +144,22 @@ function missing(label: string, param: Param<unknown>): CofferError {
 function checkedValue(param: Param<unknown>, value: unknown, label: string): unknown {
   const words = param.cli.onlySuggested ? (param.cli.suggest?.() ?? []) : undefined;
   if (words?.includes(String(value)) === false) throw wrong(label, value, `use one of ${words.join(', ')}`);
+  check(param, String(value), label);
   if (param.schema.type === 'integer') checkInteger(param, String(value), label);
   try {
     return param.parse(value, label);
   } catch (error) {
     if (!(error instanceof CofferError) || error.hint === undefined) throw error;
     throw wrong(label, value, error.hint);
+  }
+}
+
+function check({ cli }: Param<unknown>, value: string, label: string): void {
+  try {
+    cli.check?.(value);
+  } catch (error) {
+    if (!(error instanceof CofferError)) throw error;
+    throw invalid(error.message, { field: label, hint: error.hint });
   }
 }
 

@@ -77,6 +77,11 @@ export interface CliParam {
    * means.
    */
   readonly onlySuggested?: true;
+  /**
+   * Checks a value that the API ignores in some calls, and then accepts whatever it is.
+   * @throws `invalid`
+   */
+  readonly check?: (value: string) => void;
   /** Kind of resource, for completions and for looking up names given instead of IDs. */
   readonly refersTo?: ResourceKind;
   /** Present for a version of the key that the command names, for completions. */

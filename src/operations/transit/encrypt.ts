@@ -3,7 +3,8 @@ import { onlyValue } from '../../transit/batch.ts';
 import { encrypt } from '../../transit/encrypt.ts';
 import type { Engine } from '../../transit/engine.ts';
 import { findKey } from '../../transit/key-collection.ts';
-import { DEFAULT_KEY_TYPE, encryptionTypeNames } from '../../transit/key-types/index.ts';
+import { DEFAULT_KEY_TYPE, encryptionTypeNames, parameterSetsOf } from '../../transit/key-types/index.ts';
+import { requireKeyType } from '../../transit/lifecycle.ts';
 import { isMissing } from '../declaration/deleting.ts';
 import type { Outcome } from '../declaration/operation.ts';
 import { base64, batch, flag, text, type ValuesOf } from '../declaration/params.ts';
@@ -39,6 +40,11 @@ const itemFields = {
   reference,
 };
 
+/** Refuses what is not a key type, which the API ignores if the key exists. */
+function requireKnownType(name: string): void {
+  if (parameterSetsOf(name) === undefined) requireKeyType(name);
+}
+
 export const declaration = transitOperation({
   route: 'POST encrypt/:name',
   withoutSecret: true,
@@ -53,9 +59,9 @@ export const declaration = transitOperation({
     padding_scheme: itemFields.padding_scheme,
     hash_algorithm: itemFields.hash_algorithm,
     type: text({
-      help: 'Type of the key, if this command creates it.',
+      help: 'Type of the key, if this command creates it; otherwise ignored.',
       default: DEFAULT_KEY_TYPE,
-      cli: { suggest: encryptionTypeNames },
+      cli: { suggest: encryptionTypeNames, check: requireKnownType },
     }),
     convergent_encryption: flag({
       help: 'If this command creates the key, make it convergent: equal plaintexts give equal ciphertexts.',
