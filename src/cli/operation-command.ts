@@ -1,4 +1,4 @@
-import { asCofferError, CofferError, exists, invalid } from '../ground/errors.ts';
+import { exists, invalid } from '../ground/errors.ts';
 import {
   type NewName,
   type Operation,
@@ -22,6 +22,7 @@ import {
 } from './doubts.ts';
 import { DONE, FAILED, NOT_VALID } from './exit-codes.ts';
 import type { CalledOperation } from './file-as-key.ts';
+import { aboutInput } from './files/about-input.ts';
 import { hashedMainInput, mainInput, type TypedInput } from './files/main-input.ts';
 import { checkTyped, type RawValues, rawValues, resolved } from './files/operation-values.ts';
 import { type OutPlace, outPlaceOf, refuseSameFile } from './files/out-file.ts';
@@ -76,18 +77,10 @@ export function commandOf(path: readonly string[], summary: string, operation: O
       const execution = new Execution(session, { path, operation, spec }, given);
       const each = spec.positional.find((name) => operation.params[name]?.cli.positional === 'each');
       if (each !== undefined && Array.isArray(raw[each])) return execution.runEach(each, raw);
-      const hint = operation.cli?.largeInput?.hint;
-      return hint === undefined ? execution.run(raw) : hinting(hint, execution.run(raw));
+      return aboutInput(operation, textOption(given.options, IN), execution.run(raw));
     },
   };
 }
-
-/** Adds a hint to the error of an input that is too large, locally or for a server. */
-const hinting = (hint: string, work: Promise<number>): Promise<number> =>
-  work.catch((error: unknown) => {
-    const known = asCofferError(error);
-    throw known?.kind === 'too-large' ? new CofferError(known.kind, known.texts.message, { hint }) : error;
-  });
 
 /** One run of one operation. */
 class Execution {

@@ -38,3 +38,13 @@ it('encrypt refuses what is not a key type even if the key exists, and ignores a
   await here.ok(`${line} rsa-2048`);
   await here.ok('write transit/encrypt/app plaintext=aGVsbG8= type=foo');
 });
+
+it.each([
+  ['transit restore', 'a key backup (use the output of "coffer transit backup")'],
+  ['transit import other', 'a key (use PEM, a symmetric key in base64, or an age identity)'],
+])('%s names a file of another format, and what belongs there', async (line, expected) => {
+  const here = await DirectoryHere.withStore();
+  here.write('a.txt', 'hello\n');
+  expect(await here.refused(`${line} --in a.txt`, 2)).toBe(`coffer: a.txt is not ${expected}`);
+  expect(await here.refused(line, 2, { input: 'hello' })).toBe(`coffer: the input is not ${expected}`);
+});

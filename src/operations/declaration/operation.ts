@@ -185,6 +185,8 @@ export interface CliShape<D> {
     readonly help?: string;
     /** Noun for the input in the help of `--in`; default: the placeholder of its argument. */
     readonly what?: string;
+    /** What the input must be, as `a key backup`, and where to get it: for an input that is not even base64. */
+    readonly expected?: { readonly what: string; readonly hint: string };
     /** Present if VALUE is a file name. */
     readonly fromFile?: true;
     /** Present if the input usually is a file, so that scripts are warned of a VALUE that is the name of one. */

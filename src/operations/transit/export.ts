@@ -167,7 +167,12 @@ export const restore = transitOperation({
   },
   cli: {
     makes: true,
-    input: { param: 'backup', as: 'text', what: 'the backup' },
+    input: {
+      param: 'backup',
+      as: 'text',
+      what: 'the backup',
+      expected: { what: 'a key backup', hint: 'use the output of "coffer transit backup"' },
+    },
     done: ({ name }) => (name === undefined ? 'Restored the key.' : `Restored key ${name}.`),
     examples: [
       ['coffer transit restore --in orders.backup', 'Restore under the original name'],

@@ -38,6 +38,14 @@ const incomingKey = {
   }),
 };
 
+const KEY_INPUT = {
+  param: 'ciphertext',
+  as: 'text',
+  what: 'the key',
+  optional: true,
+  expected: { what: 'a key', hint: 'use PEM, a symmetric key in base64, or an age identity' },
+} as const;
+
 export const create = transitOperation({
   route: 'POST keys/:name/import',
   params: {
@@ -77,7 +85,7 @@ export const create = transitOperation({
   },
   cli: {
     makes: true,
-    input: { param: 'ciphertext', as: 'text', what: 'the key', optional: true },
+    input: KEY_INPUT,
     resolve: wrapLocally,
     done: (values) => `Imported key ${values['name']} (${values['type']}, version 1).`,
     examples: [
@@ -127,7 +135,7 @@ export const addVersion = transitOperation({
     }),
   },
   cli: {
-    input: { param: 'ciphertext', as: 'text', what: 'the key', optional: true },
+    input: KEY_INPUT,
     resolve: wrapLocally,
     done: (values) => `Imported a version of key ${values['name']}.`,
     examples: [['coffer transit import-version releases --in next.pem', 'Add a version to an imported key']],
