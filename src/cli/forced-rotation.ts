@@ -23,12 +23,16 @@ export function withForce(error: CofferError, invocation: Invocation): CofferErr
   if (name === undefined) return undefined;
   const why =
     type === HMAC
-      ? `${name} only computes HMACs: programs that verify them elsewhere need its new version after a rotation`
-      : `${name} only signs: verifiers need its new public key after a rotation`;
-  return new CofferError(error.kind, why + rest, {
-    hint: `to rotate it: ${command.map(shellWord).join(' ')}`,
-    cause: error,
-  });
+      ? `${name} only computes HMACs, and programs that verify them elsewhere need its new version after a rotation`
+      : `${name} only signs, and verifiers need its new public key after a rotation`;
+  return new CofferError(
+    error.kind,
+    `rotation without force is only supported for keys that encrypt: ${why}${rest}`,
+    {
+      hint: `to rotate it: ${command.map(shellWord).join(' ')}`,
+      cause: error,
+    },
+  );
 }
 
 /** Returns the name of the key, and the words of the command that rotates it: for a path, force is a parameter. */

@@ -6,7 +6,8 @@ it('rotates a signing key by the command that the refusal names, which gives the
   await here.ok('transit keys create orders');
   await here.ok('transit keys create rel --type ed25519');
   await here.ok('transit keys create mac --type hmac --key-size 32');
-  const reason = 'coffer: rel only signs: verifiers need its new public key after a rotation';
+  const reason =
+    'coffer: rotation without force is only supported for keys that encrypt: rel only signs, and verifiers need its new public key after a rotation';
   for (const [line, right, done = ''] of [
     ['transit keys rotate rel', 'transit keys rotate rel --force'],
     ['transit keys rotate orders rel', 'transit keys rotate rel --force', '; already done: orders'],
@@ -19,6 +20,6 @@ it('rotates a signing key by the command that the refusal names, which gives the
     await here.ok(right);
   }
   expect((await here.run('transit keys rotate mac')).err).toBe(
-    'coffer: mac only computes HMACs: programs that verify them elsewhere need its new version after a rotation (to rotate it: coffer transit keys rotate mac --force)\n',
+    'coffer: rotation without force is only supported for keys that encrypt: mac only computes HMACs, and programs that verify them elsewhere need its new version after a rotation (to rotate it: coffer transit keys rotate mac --force)\n',
   );
 });

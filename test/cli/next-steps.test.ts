@@ -40,7 +40,7 @@ it('encrypt refuses what is not a key type even if the key exists, and ignores a
 });
 
 it.each([
-  ['transit restore', 'a key backup (use the output of "coffer transit backup")'],
+  ['transit restore', 'a key backup (use the output of "coffer transit backup NAME")'],
   ['transit import other', 'a key (use PEM, a symmetric key in base64, or an age identity)'],
 ])('%s names a file of another format, and what belongs there', async (line, expected) => {
   const here = await DirectoryHere.withStore();

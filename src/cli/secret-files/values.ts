@@ -247,7 +247,7 @@ const charactersOf = (item: Readonly<Record<string, string>>): number =>
   Object.values(item).reduce((sum, text) => sum + text.length, 0);
 
 /** Hint about values of which none can be decrypted. */
-const OTHER_STORE = `a new store or key cannot decrypt them; ${SHARING}`;
+const OTHER_STORE = `a new store or key cannot decrypt it; ${SHARING}`;
 
 function missingKey(error: unknown, { mount, name }: KeyReference, hint: string): CofferError | undefined {
   if (asCofferError(error)?.kind !== 'not-found') return undefined;

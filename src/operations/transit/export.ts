@@ -171,7 +171,7 @@ export const restore = transitOperation({
       param: 'backup',
       as: 'text',
       what: 'the backup',
-      expected: { what: 'a key backup', hint: 'use the output of "coffer transit backup"' },
+      expected: { what: 'a key backup', hint: 'use the output of "coffer transit backup NAME"' },
     },
     done: ({ name }) => (name === undefined ? 'Restored the key.' : `Restored key ${name}.`),
     examples: [
