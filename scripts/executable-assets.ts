@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync } from 'node:zlib';
 import { printBech32 } from '../src/transit/key-types/age/bech32.ts';
 import { SECRET_BYTES } from '../src/transit/key-types/age/kem.ts';
 import { x25519Kem } from '../src/transit/key-types/age/x25519.ts';
@@ -60,10 +60,7 @@ export function plainAssets(root: string, directory: string, licenseOfNode: stri
   });
   writeFileSync(join(directory, FIRST), '');
   const licenses = readFileSync(join(root, 'dist', LICENSES), 'utf8');
-  writeFileSync(
-    join(directory, COMPRESSED_LICENSES),
-    gzipSync(`${licenses}\n${licenseOfNode}`, { level: 9 }),
-  );
+  writeFileSync(join(directory, COMPRESSED_LICENSES), brotliCompressSync(`${licenses}\n${licenseOfNode}`));
   return inDirectory(directory, [...parts, FIRST, COMPRESSED_LICENSES]);
 }
 

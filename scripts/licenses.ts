@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 export const LICENSES = 'THIRD-PARTY-LICENSES';
-/** The same in the executable: a fifth of their size, and read by one command. */
-export const COMPRESSED_LICENSES = `${LICENSES}.gz`;
+/** The same in the executable: a sixth of their size, and read by one command. */
+export const COMPRESSED_LICENSES = `${LICENSES}.br`;
 
 /** Licenses that require their text to be included, or nothing. */
 const ALLOWED: readonly unknown[] = [

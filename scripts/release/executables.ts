@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
+import { brotliDecompressSync } from 'node:zlib';
 import { type Assets, assetsWithCaches, build, plainAssets } from '../executable-assets.ts';
 import { COMPRESSED_LICENSES, sectionOfNode } from '../licenses.ts';
 import { makeExecutable } from '../single-executable.ts';
@@ -52,7 +52,7 @@ export const executables: Part = async (release) => {
     await makeExecutable(join(release.root, 'scripts/executable.cjs'), output, assets, onto);
     if (system.platform === 'macos') signForMac(output);
     packing.push(
-      pack(release, system, gunzipSync(readFileSync(assets[COMPRESSED_LICENSES] ?? '')).toString()),
+      pack(release, system, brotliDecompressSync(readFileSync(assets[COMPRESSED_LICENSES] ?? '')).toString()),
     );
   }
   await Promise.all(packing);

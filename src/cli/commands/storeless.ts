@@ -74,8 +74,8 @@ const LICENSES = 'THIRD-PARTY-LICENSES';
 function thirdPartyLicenses(): string {
   const sea = process.getBuiltinModule('node:sea');
   if (sea.isSea()) {
-    const { gunzipSync } = process.getBuiltinModule('node:zlib');
-    return gunzipSync(Buffer.from(sea.getRawAsset(`${LICENSES}.gz`))).toString();
+    const { brotliDecompressSync } = process.getBuiltinModule('node:zlib');
+    return brotliDecompressSync(Buffer.from(sea.getRawAsset(`${LICENSES}.br`))).toString();
   }
   const [, program = ''] = process.argv;
   const file = join(dirname(realpathSync(program)), '..', 'dist', LICENSES);

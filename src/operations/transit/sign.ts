@@ -2,6 +2,7 @@ import { onlyValue } from '../../transit/batch.ts';
 import { type SignatureResult, sign } from '../../transit/signing.ts';
 import type { Outcome } from '../declaration/operation.ts';
 import { base64, batch } from '../declaration/params.ts';
+import { largeSignedInput } from './large-signed-input.ts';
 import {
   context,
   engineItems,
@@ -12,12 +13,7 @@ import {
   type SingleOrBatch,
   transitOperation,
 } from './parameters.ts';
-import {
-  largeSignedInput,
-  signatureParameters,
-  signatureRequest,
-  singleInput,
-} from './signature-parameters.ts';
+import { signatureParameters, signatureRequest, singleInput } from './signature-parameters.ts';
 
 const input = base64({ help: 'Input to sign, base64 (may be empty).' });
 

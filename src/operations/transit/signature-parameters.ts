@@ -1,11 +1,8 @@
 /** Parameters that sign and verify have in common. */
 
-import { asCofferError } from '../../ground/errors.ts';
 import type { Engine } from '../../transit/engine.ts';
-import { DEFAULT_HASH, hashNamed, hashNames } from '../../transit/hashing.ts';
-import { keyTypeNamed } from '../../transit/key-types/index.ts';
+import { DEFAULT_HASH, hashNames } from '../../transit/hashing.ts';
 import type { SignatureRequest } from '../../transit/signing.ts';
-import type { LargeInput, Runner } from '../declaration/operation.ts';
 import { base64, flag, text, type ValuesOf } from '../declaration/params.ts';
 
 const hashAlgorithm = text({
@@ -68,32 +65,3 @@ export const signatureRequest = (values: ValuesOf<typeof signatureParameters>): 
  */
 export const singleInput = (engine: Engine, input: string | undefined): string | undefined =>
   input ?? (engine.keepsFamilyRules ? '' : undefined);
-
-/**
- * Large inputs of sign and verify: if the key hashes its input first, the hash is sent instead, and the signature is
- * the same. For callers who may use but not read the key, the whole input is sent.
- */
-export const largeSignedInput: LargeInput = {
-  hint: 'the input must fit in memory; use "coffer sign FILE --key NAME" for larger files',
-  async hash(values, runner) {
-    const { name, hash_algorithm, algorithm, prehashed, hmac } = values;
-    const hash = hashNamed(String(hash_algorithm || (algorithm ?? DEFAULT_HASH)));
-    if (hash === undefined || prehashed || hmac !== undefined) return undefined;
-    if (!(await signsHashes(runner, String(name)))) return undefined;
-    return {
-      algorithm: hash.nodeName,
-      of: (digest) => ({ input: digest.toString('base64'), prehashed: true }),
-    };
-  },
-};
-
-async function signsHashes(runner: Runner, name: string): Promise<boolean> {
-  try {
-    const { data } = await runner.run('transit keys read', { name });
-    const type = (data as { readonly type?: unknown } | undefined)?.type;
-    return keyTypeNamed(String(type))?.signing?.signsHashes === true;
-  } catch (error) {
-    if (asCofferError(error)?.kind === 'denied') return false;
-    throw error;
-  }
-}

@@ -2,6 +2,7 @@ import { onlyValue } from '../../transit/batch.ts';
 import { verify } from '../../transit/verification.ts';
 import type { Outcome } from '../declaration/operation.ts';
 import { base64, batch, text, type ValuesOf } from '../declaration/params.ts';
+import { largeSignedInput } from './large-signed-input.ts';
 import {
   context,
   engineItems,
@@ -11,12 +12,7 @@ import {
   type SingleOrBatch,
   transitOperation,
 } from './parameters.ts';
-import {
-  largeSignedInput,
-  signatureParameters,
-  signatureRequest,
-  singleInput,
-} from './signature-parameters.ts';
+import { signatureParameters, signatureRequest, singleInput } from './signature-parameters.ts';
 
 const input = base64({ help: 'Input that was signed or authenticated, base64 (may be empty).' });
 const signature = text({
