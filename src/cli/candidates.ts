@@ -1,4 +1,5 @@
 import { asCofferError, CofferError, withOtherHint } from '../ground/errors.ts';
+import { inTime } from '../ground/pause.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
 import { RESOURCE_KINDS } from '../operations/declaration/resource-kinds.ts';
 import type { ArgumentSpec, Invocation } from './command.ts';
@@ -135,7 +136,7 @@ async function silently<T>(
   const silent = { ...environment, COFFER_MASTER_KEY_COMMAND: undefined };
   const session = new Session(streams, silent, quiet, terminalPrompts(streams), openAtHand);
   try {
-    return await inTime(session, work(session));
+    return await answered(session, work(session));
   } finally {
     await session.close();
   }
@@ -260,13 +261,6 @@ function shownText(
 }
 
 /** Waits for a server only so long; a local store answers by itself. */
-async function inTime<T>({ settings }: Session, answer: Promise<T>): Promise<T | undefined> {
-  if (settings.address === undefined) return answer;
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  const timer = setTimeout(() => resolve(undefined), ANSWER_WITHIN_MS);
-  try {
-    return await Promise.race([answer, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+async function answered<T>({ settings }: Session, answer: Promise<T>): Promise<T | undefined> {
+  return settings.address === undefined ? answer : inTime(answer, ANSWER_WITHIN_MS, () => undefined);
 }

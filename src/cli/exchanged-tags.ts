@@ -42,10 +42,7 @@ export async function withTagsExchanged(
   const isTag = async (word: string) => word.includes(':') || pool.has(word);
   const isSure = (await areAll(names, (word) => named.has(word))) && (await areAll(tags, isTag));
   if (!isSure) return undefined;
-  const isOne = names.length === 1 && tags.length === 1;
-  const said = isOne
-    ? `"${names[0]}" is a ${kind} and "${tags[0]}" a tag`
-    : `${quoted(names)} ${names.length === 1 ? `is a ${kind}` : `are ${kind}s`} and ${quoted(tags)} ${tags.length === 1 ? 'a tag' : 'tags'}`;
+  const said = `${quoted(names)} ${names.length === 1 ? `is a ${kind}` : `are ${kind}s`} and ${quoted(tags)} ${tags.length === 1 ? 'a tag' : 'tags'}`;
   return new CofferError(error.kind, said, {
     hint: `run "${rightCommand(invocation, exchanged).map(shellWord).join(' ')}"`,
     cause: error,
