@@ -162,8 +162,7 @@ export function looksSecret(
  * @param pattern its parts; an empty first one anchors the others at the top
  */
 export function covers(pattern: readonly string[], path: readonly string[]): boolean {
-  const [first, ...rest] = pattern;
-  if (first === undefined) return false;
+  const [first = '', ...rest] = pattern;
   if (rest.length === 0) return first !== '' && path.some((part) => matches(first, part));
   return startsWith(first === '' ? rest : pattern, path);
 }

@@ -68,9 +68,7 @@ function parse(text: string, file: string): SecretFile {
  */
 function documentsIn(text: string, file: string): readonly (ParsedNode | null)[] {
   try {
-    const documents = parseAllDocuments(text, OPTIONS);
-    if (!Array.isArray(documents)) return [];
-    return documents.map(({ errors, contents }) => {
+    return parseAllDocuments(text, OPTIONS).map(({ errors, contents }) => {
       const [error] = errors;
       if (error?.code === 'RESOURCE_EXHAUSTION') throw tooDeep(file);
       if (error !== undefined)

@@ -9,7 +9,6 @@ import { isEdwardsKey } from './ssh-key.ts';
  */
 
 const KEY_ID_BYTES = 8;
-const KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 const UNTRUSTED = 'untrusted comment: ';
 const TRUSTED = 'trusted comment: ';
@@ -77,7 +76,7 @@ export function parseMinisignKey(text: string): MinisignKey | undefined {
     .filter((each) => !each.startsWith(UNTRUSTED));
   const bytes = Buffer.from(line[0] ?? '', 'base64');
   const isKey = line.length === 1 && /^RW[A-Za-z0-9+/]{54}$/.test(line[0] ?? '');
-  if (!isKey || bytes.length !== PURE.length + KEY_ID_BYTES + KEY_BYTES) return undefined;
+  if (!isKey) return undefined;
   const id = bytes.subarray(PURE.length, PURE.length + KEY_ID_BYTES);
   const x = bytes.subarray(PURE.length + KEY_ID_BYTES).toString('base64url');
   return { id, key: createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' }) };

@@ -1,6 +1,6 @@
 import { createDecipheriv, type DecipherGCM } from 'node:crypto';
 import { utf8, wipe } from '../ground/bytes.ts';
-import { asCofferError, invalid, unsupported } from '../ground/errors.ts';
+import { invalid, unsupported } from '../ground/errors.ts';
 import { SshReader } from './ssh-wire.ts';
 
 /** Encryption of private keys with a passphrase, in OpenSSH's format (its PROTOCOL.key). */
@@ -100,8 +100,7 @@ export async function decryptSshKey(sealed: SshCiphertext, passphrase: string): 
     const decipher = createDecipheriv(cipher.name, key, iv).setAutoPadding(false);
     if (cipher.tagBytes > 0) (decipher as DecipherGCM).setAuthTag(sealed.tag);
     return Buffer.concat([decipher.update(sealed.bytes), decipher.final()]);
-  } catch (error) {
-    if (asCofferError(error) !== undefined) throw error;
+  } catch {
     return undefined;
   } finally {
     wipe(secret, derived);

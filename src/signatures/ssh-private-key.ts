@@ -39,8 +39,12 @@ export function parseSshPrivateKey(text: string): KeyObject | undefined {
   const file = fileIn(text);
   if (file === undefined) return undefined;
   if (file.sealed.cipher !== NONE) throw unsupported('the SSH private key is encrypted with a passphrase');
-  return privateKeyIn(file.sealed.bytes) ?? damaged();
+  return ofItsHalves(privateKeyIn(file.sealed.bytes), file.publicKey) ?? damaged();
 }
+
+/** Returns a private key if it is that of the public half, which the file shows; an altered one may be anything. */
+const ofItsHalves = (key: KeyObject | undefined, publicKey: KeyObject): KeyObject | undefined =>
+  key === undefined || createPublicKey(key).equals(publicKey) ? key : damaged();
 
 /** Private key with a passphrase. */
 interface EncryptedSshKey {
@@ -69,9 +73,8 @@ export function parseEncryptedSshKey(text: string): EncryptedSshKey | undefined 
       const secret = await decryptSshKey(file.sealed, passphrase);
       if (secret === undefined) return undefined;
       try {
-        const key = privateKeyIn(secret);
         // Most ciphers have no tag, so whatever was altered shows only here.
-        return key === undefined || createPublicKey(key).equals(file.publicKey) ? key : damaged();
+        return ofItsHalves(privateKeyIn(secret), file.publicKey);
       } finally {
         wipe(secret);
       }

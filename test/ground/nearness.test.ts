@@ -28,6 +28,7 @@ describe('the names that are near to a word', () => {
     ['ab', ['abc', 'ac']],
     ['web', ['job', 'wax']],
     ['', ['orders']],
+    ['--', ['_', '.']],
     ['k-a', ['k-b', 'k-c', 'k-d', 'k-e']],
     ['x'.repeat(129), ['x'.repeat(128)]],
     ['x'.repeat(128), ['x'.repeat(129)]],

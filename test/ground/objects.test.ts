@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { withoutUndefined } from '../../src/ground/objects.ts';
+import { jsonOf, withoutUndefined } from '../../src/ground/objects.ts';
 
 describe('a value without what is undefined', () => {
   it('is what JSON makes of it', () => {
@@ -33,5 +33,22 @@ describe('a value without what is undefined', () => {
     const whole = { a: [1, { b: bytes }] };
     expect(withoutUndefined(whole)).toBe(whole);
     expect(withoutUndefined({ a: undefined, bytes }).bytes).toBe(bytes);
+  });
+});
+
+describe('a value as JSON', () => {
+  it('has numbers without a limit as texts, and is empty for what JSON does not have', () => {
+    expect(jsonOf({ a: [2n ** 64n, 1], b: undefined })).toBe('{"a":["18446744073709551616",1]}');
+    expect([jsonOf(undefined), jsonOf(null)]).toEqual(['', 'null']);
+  });
+
+  it('is tried once if a member cannot be printed for another reason', () => {
+    let tries = 0;
+    const toJSON = () => {
+      tries++;
+      throw new RangeError('too large');
+    };
+    expect(() => jsonOf({ toJSON })).toThrow('too large');
+    expect(tries).toBe(1);
   });
 });

@@ -1,9 +1,9 @@
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { asCofferError } from '../../src/ground/errors.ts';
-import { refuseExposed } from '../../src/ground/private-files.ts';
+import { isOfTrustedOwner, refuseExposed, refuseWritable } from '../../src/ground/private-files.ts';
 
 /** The refusal of a file that everybody may read. */
 function refusedFor(content: string | Uint8Array): { readonly path: string; readonly text: string } {
@@ -40,5 +40,56 @@ describe.skipIf(process.platform === 'win32')('a file that others can read', () 
       `${path} can be read by others (check the path: this does not look like a file with a secret, ` +
         'which only its owner may read)',
     );
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('the owner of a file', () => {
+  const statsOf = (uid: number, mode: number): Stats =>
+    Object.assign(statSync('.'), { uid, mode, isFile: () => true });
+
+  it.each([
+    // user, owner, who is behind sudo, trusted
+    [1000, 1000, undefined, true],
+    [1000, 0, undefined, true],
+    [1000, 1001, undefined, false],
+    [1000, 1001, 1001, false],
+    [0, 0, 1000, true],
+    [0, 1000, 1000, true],
+    [0, 1001, 1000, false],
+    [0, 1000, undefined, false],
+  ])('is trusted by user %i if it is %i and sudo was called by %j: %j', (own, uid, behind, isTrusted) => {
+    vi.spyOn(process, 'geteuid').mockReturnValue(own);
+    expect(isOfTrustedOwner({ uid }, behind)).toBe(isTrusted);
+  });
+
+  it.each([
+    [1000, 0o600, undefined],
+    [0, 0o600, undefined],
+    [1001, 0o600, 'belongs to user 1001, you are user 1000'],
+    [1000, 0o640, 'can be read by others'],
+    [0, 0o602, 'can be written by others'],
+  ])('is the user or root, or the file is refused: %i, mode %i', (uid, mode, why) => {
+    vi.spyOn(process, 'geteuid').mockReturnValue(1000);
+    const path = '/nowhere/secret';
+    const refusal = (): string | undefined => {
+      try {
+        refuseExposed(path, statsOf(uid, mode));
+      } catch (error) {
+        const { message, hint } = asCofferError(error) ?? {};
+        return `${message} (${hint})`;
+      }
+      return undefined;
+    };
+    const [chown, chmod] = ['chown 1000', `chmod 600 ${path}`];
+    const command = uid === 1000 ? `"${chmod}"` : `"${chown} ${path} && ${chmod}" as root`;
+    // A file that cannot be read may be a secret.
+    expect(refusal()).toBe(why && `${path} ${why} (run ${command})`);
+  });
+
+  it('need not keep a file from being read if it is only not to be written by others', () => {
+    vi.spyOn(process, 'geteuid').mockReturnValue(1000);
+    refuseWritable('/nowhere/rules', statsOf(1000, 0o644));
+    expect(() => refuseWritable('/nowhere/rules', statsOf(1000, 0o664))).toThrow('can be written by others');
+    expect(() => refuseWritable('/nowhere/rules', statsOf(1001, 0o644))).toThrow('belongs to user 1001');
   });
 });

@@ -86,6 +86,7 @@ describe('a .env file', () => {
     ['A=1', 'A=1\nNEW=x'],
     ['A=1\r\n', 'A=1\r\nNEW=x\r\n'],
     ['', 'NEW=x\n'],
+    ['\ufeff', '\ufeffNEW=x\n'],
   ])('gets a new line at the end of %j in its own manner', (text, result) => {
     expect(dotenv.parse(text, '.env').added('NEW', 'x')).toBe(result);
   });

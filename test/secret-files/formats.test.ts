@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { lineCounter } from '../../src/secret-files/format.ts';
 import { formatOf } from '../../src/secret-files/formats.ts';
+
+describe('the lines of a file', () => {
+  it('are counted from one, in whichever order they are asked for', () => {
+    const lineOf = lineCounter('a\n\nb\n');
+    expect([0, 1, 2, 3, 4, 5, 3, 0, 2, 5].map(lineOf)).toEqual([1, 1, 2, 3, 3, 4, 3, 1, 2, 4]);
+  });
+});
 
 describe('the format of a file with secrets', () => {
   it.each([

@@ -64,9 +64,9 @@ describe('a change of rules', () => {
     expect(losses(env, { ...yaml, only: ['a'] })).toEqual(['in *.yaml, b may be readable']);
     expect(losses(env, { ...yaml, format: 'json' })).toEqual(['in *.yaml, the format was changed']);
     expect(losses(env)).toEqual(['the rule for *.yaml was removed, or applies to other files']);
-    expect(losses(rule('x', { except: ['a'] }), env, yaml)).toEqual([
-      'a rule for x comes before that for *.env',
-    ]);
+    for (const more of [{ except: ['a'] }, { only: ['a'] }, { format: 'yaml' }] as const) {
+      expect(losses(rule('x', more), env, yaml)).toEqual(['a rule for x comes before that for *.env']);
+    }
   });
 
   it('has no loss where rules, files and names are only added, or nothing is excepted any more', () => {
@@ -106,6 +106,12 @@ describe('a readable value', () => {
       }),
       { numRuns: rounds(3000) },
     );
+  });
+
+  it('does not look like one where it is empty or none', () => {
+    const looks = (type: 'string' | 'null', text: string): boolean =>
+      looksSecret({ path: ['key'], type, text }, { only: ['key'], except: [] }, 'KEY');
+    expect([looks('string', 'x'), looks('string', ''), looks('null', '~')]).toEqual([true, false, false]);
   });
 
   it('does not look like one where its variable is none of a secret, or its name is excepted', () => {

@@ -26,6 +26,8 @@ describe('a pattern of paths', () => {
     ['a?c', 'ac', false],
     ['.env*', '.env.local', true],
     ['[a]', 'a', false],
+    ['', '', false],
+    ['', 'a', false],
   ])('%j meets %j: %j', (pattern, path, isMet) => {
     expect(covers(pattern.split('/'), path.split('/'))).toBe(isMet);
   });
@@ -118,6 +120,7 @@ describe('the rules for encryption', () => {
       '.coffer.yaml:2: rules.0.files.0.0 must be a string or a list of strings',
     ],
     ['rules:\n  - files: {a: b}\n    key:\n', '.coffer.yaml:3: rules.0.key must be a string'],
+    ['rules:\n  - files: a\n    key: ~\n', '.coffer.yaml:3: rules.0.key must be a string'],
     ['rules:\n  - files: a\n    key: k\n    mount: sys\n', '.coffer.yaml:4: invalid mount "sys"'],
     ['rules:\n  - files: a\n    key: k\n    format: toml\n', '.coffer.yaml:4: unknown format "toml"'],
   ])('are refused in case %#, naming line and member', (broken, message) => {

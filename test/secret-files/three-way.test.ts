@@ -56,7 +56,30 @@ describe('align', () => {
   });
 });
 
+describe('inQuestion', () => {
+  const sealed = (digit: number): string => `coffer:app:v1:${digit}AAA`;
+  it.each([
+    ['two encrypted values, of which both are new', sealed(1), sealed(2), sealed(3), true],
+    ['an encrypted value that is the same on both sides', sealed(1), sealed(2), sealed(2), false],
+    ['one that only we have changed', sealed(1), sealed(2), sealed(1), false],
+    ['one that only they have changed', sealed(1), sealed(1), sealed(2), false],
+    ['one that we made readable', sealed(1), 'x', sealed(2), false],
+    ['one that they made readable', sealed(1), sealed(2), 'x', false],
+    ['two readable ones', '1', '2', '3', false],
+  ])('says of %s whether only a key can tell if they are equal', (_, was, mine, others, isAsked) => {
+    const [base, ours, theirs] = [was, mine, others].map((value) => fileOf({ A: value }));
+    if (base === undefined || ours === undefined || theirs === undefined) throw new Error('three were made');
+    expect(inQuestion(base, ours, theirs)).toHaveLength(isAsked ? 1 : 0);
+  });
+});
+
 describe('isAsExpected', () => {
+  it('says no as long as a value is disputed', () => {
+    const aligned = align(fileOf({ A: '1' }), fileOf({ A: '2' }), fileOf({ A: '3' }), new Set());
+    expect(aligned.disputed).toEqual(['A']);
+    expect(isAsExpected(fileOf({}), aligned)).toBe(false);
+  });
+
   it.each([
     ['a value that is missing', 'A=1\n'],
     ['a value too many', 'A=1\nB=3\nC=1\n'],

@@ -182,6 +182,12 @@ describe('a value added to YAML or JSON', () => {
     [json, '{"a": {"b": 1}}', 'a.c', '{"a": {"b": 1, "c": "xy"}}'],
     [json, '{"a":[]}', 'a.0', '{"a":["xy"]}'],
     [json, '{}', 'a.b', '{"a": {"b": "xy"}}'],
+    [json, '{"a":1}', 'b', '{"a":1, "b": "xy"}'],
+    [json, '{"a":1,"b":2}', 'c', '{"a":1,"b":2,"c": "xy"}'],
+    [json, '{ "a": 1 }', 'b', '{ "a": 1, "b": "xy" }'],
+    [json, '{"a":[1]}', 'a.1', '{"a":[1, "xy"]}'],
+    [yaml, '\ufeff', 'a', '\ufeffa: xy\n'],
+    [yaml, '# nothing', 'a', '# nothing\na: xy'],
   ] as const)('goes where it belongs (case %#)', (format, text, name, result) => {
     expect(format.parse(text, 'f').added(name, 'xy')).toBe(result);
   });
@@ -192,6 +198,7 @@ describe('a value added to YAML or JSON', () => {
     [yaml, 'l: [1]\n', 'l.2', 'cannot add l.2'],
     [yaml, 'a: 1\n', '2#b', 'cannot add 2#b to this file'],
     [yaml, '~\n', 'a', 'cannot add a to this file'],
+    [yaml, '---\n---\n', 'a', 'cannot add a to this file'],
     [yaml, 'a: &x {b: 1}\nc: *x\n', 'c', 'c is not a single value'],
     [yaml, 'a: &x {b: 1}\nc: *x\n', 'c.d', 'cannot add c.d: c is a value'],
     [json, '[1]', 'x', 'cannot add x'],
@@ -225,6 +232,14 @@ describe('a value added to YAML or JSON', () => {
   );
 });
 
+describe('a value written in place of an empty one of YAML', () => {
+  it('has a blank before it unless there is one', () => {
+    const file = yaml.parse('a:\nb: \nc:\n- \n- x\n', 'f');
+    const [a, b, first] = file.places;
+    expect([a, b, first].map((place) => place && file.written(place, 'x'))).toEqual([' x', 'x', 'x']);
+  });
+});
+
 describe('a value taken out of YAML or JSON', () => {
   it.each([
     [yaml, 'a: 1 # c\nb: 2\n', 'a', 'b: 2\n'],
@@ -235,10 +250,22 @@ describe('a value taken out of YAML or JSON', () => {
     [json, '{\n  "a": 1,\n  "b": 2\n}\n', 'b', '{\n  "a": 1\n}\n'],
     [json, '{\n  "a": 1,\n  "b": 2\n}\n', 'a', '{\n  "b": 2\n}\n'],
     [json, '{ "a": 1 }', 'a', '{}'],
+    [yaml, 'a: 1\n---\nb: 2\nc: 3\n', '2#b', 'a: 1\n---\nc: 3\n'],
+    [yaml, '---\n---\na: 1\nb: 2', '2#b', '---\n---\na: 1\n'],
+    [yaml, 'a: {b: {c: 1}, d: {e: 2, f: 3}}\n', 'a.d.e', 'a: {b: {c: 1}, d: {f: 3}}\n'],
   ] as const)('leaves the rest as it was (case %#)', (format, text, name, result) => {
     const file = format.parse(text, 'f');
     const place = file.places.find((candidate) => candidate.name === name);
     expect(place && file.removed(place)).toBe(result);
+  });
+
+  it('is left to an editor if its line has nothing else but the dash of its list', () => {
+    const file = yaml.parse('l:\n- a: 1\n- b: 2\n', 'f');
+    const [place] = file.places;
+    expect(refusal(() => place && file.removed(place))).toMatchObject({
+      kind: 'invalid',
+      message: 'cannot remove l.0.a from its line',
+    });
   });
 
   it.each([

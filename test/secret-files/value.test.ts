@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatValue, parseValue, valuesIn } from '../../src/secret-files/value.ts';
+import { formatValue, isCut, looksDamaged, parseValue, valuesIn } from '../../src/secret-files/value.ts';
 
 const word = fc.stringMatching(/^\w(?:[\w.-]{0,8}\w)?$/);
 const value = fc.record({
@@ -51,6 +51,30 @@ describe('an encrypted value', () => {
     'coffer:a b:v1:QUJD',
   ])('is not what %j is', (text) => {
     expect(parseValue(text)).toBeUndefined();
+  });
+
+  it('is not found where its mount can be none', () => {
+    expect([...valuesIn('a: coffer:sys/app:v1:QUJD, coffer:app:v1:QUJD')]).toMatchObject([{ start: 27 }]);
+  });
+
+  it.each([
+    ['coffer:app:v1:QUJD', false],
+    ['coffer:app:v1:', false],
+    ['coffer:latest', false],
+    ['coffer:app:', true],
+    ['coffer:app:v', true],
+    ['coffer:app:v12', true],
+    ['coffer:app:v1:QU?D', true],
+    ['coffer:team/a/app:v1:QU D', true],
+    ['coffer:app:vx', false],
+  ])('leaves what looks like a damaged one in %j: %j', (text, isDamaged) => {
+    expect(looksDamaged(text)).toBe(isDamaged);
+  });
+
+  it('is cut if it is shorter than any, or ends within a group', () => {
+    const cut = (payload: string) => isCut({ mount: 'transit', key: 'app', version: 1, payload });
+    expect([40, 39, 38, 37].map((length) => cut('A'.repeat(length)))).toEqual([false, true, true, true]);
+    expect([36, 4, 0].map((length) => cut('A'.repeat(length)))).toEqual([true, true, true]);
   });
 
   it('stays one when its end was cut off, so that nobody takes it for a plaintext', () => {

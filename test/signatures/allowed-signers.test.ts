@@ -50,6 +50,7 @@ describe('allowed signers', () => {
     expect(allows(`a ${rsa}`, 'a')).toBe(false);
     expect(allows(`a namespaces="git,file" ${ed}`, 'a')).toBe(true);
     expect(allows(`a namespaces="git" ${ed}`, 'a')).toBe(false);
+    expect(allows(`a namespaces="file"\t${ed}`, 'a')).toBe(true);
     const limited = `a valid-after="20260101Z",valid-before="202607010000Z" ${ed}`;
     expect(allows(limited, 'a')).toBe(true);
     expect(allows(limited, 'a', 'file', Date.UTC(2025, 11, 31, 23, 59))).toBe(false);
@@ -81,6 +82,8 @@ describe('allowed signers', () => {
     ['2026010Z', undefined],
     ['20260101UTC', Date.UTC(2026, 0, 1)],
     ['202601010203', new Date(2026, 0, 1, 2, 3).getTime()],
+    ['202601012301Z', Date.UTC(2026, 0, 1, 23, 1)],
+    ['20260101', new Date(2026, 0, 1).getTime()],
   ])('have the time %s where it is %j', (text, time) => {
     expect(parseSshTime(text)).toBe(time);
   });

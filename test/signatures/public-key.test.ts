@@ -1,7 +1,13 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { createSecretKey, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { parsePublicKeys } from '../../src/signatures/public-key.ts';
-import { parseRevokedKeys, parseSshLine, sshBlob, sshLine } from '../../src/signatures/ssh-key.ts';
+import {
+  isEdwardsKey,
+  parseRevokedKeys,
+  parseSshLine,
+  sshBlob,
+  sshLine,
+} from '../../src/signatures/ssh-key.ts';
 import { refusal } from '../refusal.ts';
 import { MINISIGN_KEY } from './made-by-others.ts';
 
@@ -41,6 +47,8 @@ describe('public keys', () => {
     ['a line that is none after one that is', `${line}\nhello\n`],
     ['a line that is none before one that is', `hello\n${line}\n`],
     ['a list in place of a JSON Web Key', '{"keys":[[]]}'],
+    ['JSON that is no object', '[]'],
+    ['an empty object in JSON', '{}'],
     ['a JSON Web Key without a key', '{"kty":"OKP"}'],
   ])('are not taken from %s', (_, text) => {
     expect(refusal(() => parsePublicKeys(text))).toMatchObject({ kind: 'invalid' });
@@ -61,6 +69,22 @@ describe('the line of an SSH key', () => {
     const other = `${written.slice(0, -2)}${String.fromCharCode(written.charCodeAt(written.length - 2) + 1)}=`;
     expect(parseSshLine(written)?.key.equals(publicKey)).toBe(true);
     expect(() => parseSshLine(other)).toThrow('invalid ecdsa-sha2-nistp256 key');
+  });
+
+  it('is of no kind that SSH does not have', () => {
+    const { publicKey: x25519 } = generateKeyPairSync('x25519');
+    const { publicKey: curve } = generateKeyPairSync('ec', { namedCurve: 'secp256k1' });
+    for (const key of [x25519, curve]) {
+      expect(refusal(() => sshLine(key, 'ada'))).toMatchObject({
+        kind: 'unsupported',
+        message: 'SSH does not support keys of this type',
+      });
+    }
+    expect([ed25519.publicKey, x25519, createSecretKey(Buffer.alloc(32))].map(isEdwardsKey)).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 
   it('has an RSA key of at least 1024 bits', () => {

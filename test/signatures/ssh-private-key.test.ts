@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sshBlob, sshLine } from '../../src/signatures/ssh-key.ts';
 import { parseEncryptedSshKey, parseSshPrivateKey } from '../../src/signatures/ssh-private-key.ts';
-import { string, uint32 } from '../../src/signatures/ssh-wire.ts';
+import { mpint, string, uint32 } from '../../src/signatures/ssh-wire.ts';
 import { thrownBy } from '../reference/thrown.ts';
 
 const PASSPHRASE = 'five words of a poem';
@@ -180,5 +180,30 @@ describe('an SSH private key', () => {
     ],
   ])('%s is refused', (_, change, message) => {
     expect(() => parseSshPrivateKey(file(change))).toThrow(message);
+  });
+
+  it('of RSA is refused if its numbers make no key', () => {
+    const rsa = (numbers: readonly number[]): string => {
+      const pair = [
+        string('ssh-rsa'),
+        ...numbers.map((number) => mpint(Buffer.from([number]))),
+        string('ada'),
+      ];
+      const secret = Buffer.concat([uint32(7), uint32(7), ...pair]);
+      const head = [Buffer.from(MAGIC, 'latin1'), string('none'), string('none'), string(''), uint32(1)];
+      return textOf(Buffer.concat([...head, string(sshBlob(publicKey)), string(secret)]));
+    };
+    // n, e, d, qi, p and q: a prime of one would divide by zero, and numbers may be absent.
+    for (const numbers of [
+      [15, 3, 3, 2, 1, 5],
+      [15, 3, 3, 2, 5, 1],
+      [0, 0, 0, 0, 0, 0],
+      [15, 3],
+    ]) {
+      expect(thrownBy(() => parseSshPrivateKey(rsa(numbers)))).toMatchObject({
+        kind: 'invalid',
+        message: 'the SSH private key is damaged',
+      });
+    }
   });
 });

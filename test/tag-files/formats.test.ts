@@ -107,6 +107,18 @@ describe('a file of tags', () => {
     }
   });
 
+  it('has only the columns that it needs as CSV, and that of a value beside each key', async () => {
+    const { print } = await loadFormat('csv');
+    const bound = (value: string, project?: string) =>
+      print({
+        tags: [],
+        workspaces: new Map([['web', { tags: [], bindings: new Map([['env', value]]), project }]]),
+      });
+    expect(bound('prod')).toBe('workspace,tag,key,value\nweb,,env,prod\n');
+    expect(bound('')).toBe('workspace,tag,key,value\nweb,,env,\n');
+    expect(bound('prod', 'Shop').split('\n')[0]).toContain('project');
+  });
+
   it.each([
     ['tags.csv', 'csv'],
     ['tags.YML', 'yaml'],
@@ -130,6 +142,10 @@ describe('CSV', () => {
     [
       'workspace,tag,key,value,project\nbilling,a,env,prod,Shop\nbilling,,owner,,\n',
       { billing: { tags: ['a'], bindings: { env: 'prod', owner: '' }, project: 'Shop' } },
+    ],
+    [
+      'workspace,tag,project\nbilling,a,\nbilling,b,Shop\nbilling,c,\nplain,a,\n',
+      { billing: { tags: ['a', 'b', 'c'], project: 'Shop' }, plain: ['a'] },
     ],
   ])('that spreadsheets write, such as %j, is understood', async (text, workspaces) => {
     expect(plainly(await read('csv', text))).toMatchObject({ tags: [], workspaces });

@@ -59,6 +59,11 @@ describe('messages of the agent protocol', () => {
       come.add(uint32(length));
       expect(() => takeMessage(come)).toThrow('invalid message length');
     }
+    const longest = new ByteQueue();
+    longest.add(uint32(MOST_MESSAGE_BYTES));
+    expect(takeMessage(longest)).toBeUndefined();
+    longest.add(Buffer.alloc(MOST_MESSAGE_BYTES, 1));
+    expect(takeMessage(longest)?.length).toBe(MOST_MESSAGE_BYTES);
   });
 
   it('list no more keys than they have room for', () => {
