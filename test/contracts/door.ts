@@ -37,6 +37,8 @@ export interface ContractDoor {
   readonly api: 'vault' | 'json-api';
   /** Whoever has a token comes in, or nobody but the owner, who needs none. */
   readonly callers: 'bearers' | 'owner';
+  /** How the protocol writes characters of a path that have another meaning in it. */
+  readonly escapes: 'percent' | 'none';
   open(world: DoorWorld): Promise<DoorClient>;
 }
 
@@ -55,6 +57,8 @@ interface Requests {
   readonly change: DoorRequest;
   readonly deniedChange: DoorRequest;
   readonly malformed: readonly string[];
+  /** With escapes that stand for no text. */
+  readonly undecodable: readonly DoorRequest[];
 }
 
 const get = (path: string): DoorRequest => ({ method: 'GET', path });
@@ -97,6 +101,14 @@ const VAULT: Requests = {
   change: post('transit/keys/made', { type: 'ed25519' }),
   deniedChange: post('sys/policies/acl/Hidden', { policy: '' }),
   malformed: ['{"type": "ed', '[1, 2]', '"text"', '{"type": {}}'],
+  undecodable: [
+    'auth/userpass/users/%zz',
+    'auth/userpass/users/bob%',
+    'auth/userpass/users/%ff',
+    'auth/userpass/users/%e2%82',
+    'transit%2/keys/vital',
+    'nowhere/%c0%af',
+  ].map(get),
 };
 
 const workspace = (name: string): object => ({ data: { type: 'workspaces', attributes: { name } } });
@@ -133,6 +145,14 @@ const documents = (workspaceId: string): Requests => ({
     '"text"',
     '{"data": {"type": "workspaces", "attributes": {"name": {}}}}',
   ],
+  undecodable: [
+    'organizations/%zz',
+    'organizations/other%',
+    'organizations/%ff/tags',
+    'organizations/other/tags/%e2%82',
+    `workspaces%2/${workspaceId}`,
+    'nowhere/%c0%af',
+  ].map(get),
 });
 
 /**
@@ -192,6 +212,20 @@ export function describeDoor(name: string, door: ContractDoor): void {
       }
       expect(world.defects()).toEqual([]);
     });
+
+    it.runIf(door.escapes === 'percent')(
+      'answers a path whose escapes stand for no text as a mistake of the caller, of whatever method',
+      async () => {
+        for (const request of requests.undecodable) {
+          for (const asked of [request, { ...requests.change, path: request.path }]) {
+            const { outcome, text } = await client.ask(narrow(asked));
+            expect([asked.path, asked.method, outcome]).toEqual([asked.path, asked.method, 'invalid']);
+            for (const secret of requests.secrets) expect(text).not.toContain(secret);
+          }
+        }
+        expect(world.defects()).toEqual([]);
+      },
+    );
 
     it('says of everything that the store is sealed, while it is', async () => {
       const sealed = await door.open(world.sealed());

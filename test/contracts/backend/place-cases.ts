@@ -81,6 +81,15 @@ export const placeCases: readonly BackendCase[] = [
     },
   },
   {
+    title: 'brings a new store to the disk, with the name it is found by, before that is acknowledged',
+    needs: 'creationReachesDisk',
+    async check(bench) {
+      const reachesDisk = able(bench.subject, 'creationReachesDisk');
+      expect(await reachesDisk(bench.location, () => bench.create(content()))).toBe(true);
+      await expectUntouched(bench);
+    },
+  },
+  {
     title: 'finds no store where a process died that was making one, and has it made by the next',
     needs: 'exported',
     async check(bench) {

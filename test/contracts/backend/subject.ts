@@ -38,6 +38,14 @@ export interface BackendSubject {
    * @see docs/decisions/0272
    */
   readonly reachesDisk: ((backend: Backend, commit: () => Promise<unknown>) => Promise<boolean>) | Cannot;
+  /**
+   * Runs the creation of a store.
+   * @returns whether it had been synced to disk when it was acknowledged, with the names by which it is found, as far as
+   * the backend can show that
+   */
+  readonly creationReachesDisk:
+    | ((location: Located, create: () => Promise<unknown>) => Promise<boolean>)
+    | Cannot;
   /** Returns all local files and directories of a store. */
   readonly files: ((location: Located) => readonly string[]) | Cannot;
   /** Time after which an operation is considered endless, in milliseconds. */
@@ -45,7 +53,14 @@ export interface BackendSubject {
 }
 
 /** Parts of the contract that not every backend can be tested for. */
-export type Ability = 'exported' | 'places' | 'waits' | 'copy' | 'reachesDisk' | 'files';
+export type Ability =
+  | 'exported'
+  | 'places'
+  | 'waits'
+  | 'copy'
+  | 'reachesDisk'
+  | 'creationReachesDisk'
+  | 'files';
 
 /** Returns the reason why a backend cannot be tested for a part; undefined if it can. */
 export function whyNot(subject: BackendSubject, ability: Ability | undefined): string | undefined {

@@ -28,6 +28,7 @@ async function ownersSockets(world: DoorWorld) {
 const overHttp = (api: ContractDoor['api']): ContractDoor => ({
   api,
   callers: 'owner',
+  escapes: 'percent',
   async open(world): Promise<DoorClient> {
     const sockets = await ownersSockets(world);
     return {
@@ -45,6 +46,7 @@ const overHttp = (api: ContractDoor['api']): ContractDoor => ({
 const overCalls = (api: ContractDoor['api']): ContractDoor => ({
   api,
   callers: 'owner',
+  escapes: 'percent',
   async open(world): Promise<DoorClient> {
     const sockets = await ownersSockets(world);
     const socket = connect(sockets.commands);

@@ -10,6 +10,7 @@ type Api = ContractDoor['api'];
 const door = (api: Api): ContractDoor => ({
   api,
   callers: 'bearers',
+  escapes: 'percent',
   async open(world): Promise<DoorClient> {
     const service = await serviceOf(world);
     const kind = await httpDoor();

@@ -1,5 +1,5 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { printPlace } from '../../../src/ground/errors.ts';
 import type { Blob, BlobRef, Change } from '../../../src/store/backends/backend.ts';
@@ -7,10 +7,8 @@ import { createFiles } from '../../../src/store/backends/files/create-files.ts';
 import { files } from '../../../src/store/backends/files/files.ts';
 import { FilesBackend } from '../../../src/store/backends/files/files-backend.ts';
 import { describeBackend } from '../../contracts/store-backend.ts';
-import { wrapFileSystem } from '../../faults/layer/functions.ts';
-import { arm, disarm, install } from '../../faults/layer/layer.ts';
-import type { Call } from '../../faults/layer/plan.ts';
 import { temporaryDirectory } from '../temporary-store.ts';
+import { changesBelow, unsyncedNamesOf, unsyncedOf } from './synced.ts';
 
 async function* none(): AsyncGenerator<Blob> {}
 
@@ -33,15 +31,13 @@ describeBackend('a directory of files', {
   },
   // Every file that was written was synced before the answer. In which order all else gets to the disk is for test/faults/crash.
   async reachesDisk({ place }, commit) {
-    install(wrapFileSystem);
-    arm({ root: printPlace(place), watch: 'changes' });
-    let calls: readonly Call[] = [];
-    try {
-      await commit();
-    } finally {
-      ({ calls } = disarm());
-    }
+    const calls = await changesBelow(printPlace(place), commit);
     return calls.some(({ kind }) => kind === 'sync') && unsyncedOf(calls).length === 0;
+  },
+  async creationReachesDisk({ text }, create) {
+    const calls = await changesBelow(dirname(text), create);
+    expect(calls.filter(({ kind }) => kind === 'rename')).not.toEqual([]);
+    return unsyncedOf(calls).length === 0 && unsyncedNamesOf(calls).length === 0;
   },
   files: ({ text }) => [
     text,
@@ -49,16 +45,6 @@ describeBackend('a directory of files', {
   ],
   patienceMs: 20_000,
 });
-
-/** Paths of the files that were written last and not synced after that. */
-function unsyncedOf(calls: readonly Call[]): readonly string[] {
-  const unsynced = new Set<string>();
-  for (const { kind, path } of calls) {
-    if (kind === 'write') unsynced.add(path);
-    if (kind === 'sync') unsynced.delete(path);
-  }
-  return [...unsynced];
-}
 
 const document = (name: string): BlobRef => ({ area: 'documents', name });
 const put = (name: string, text: string): Change => ({ ref: document(name), bytes: Buffer.from(text) });

@@ -24,6 +24,7 @@ describeBackend('memory', {
   waits: { cannot: 'nobody but the process that waits could keep it waiting' },
   copy: PROCESS,
   reachesDisk: PROCESS,
+  creationReachesDisk: PROCESS,
   files: PROCESS,
   patienceMs: 20_000,
 });

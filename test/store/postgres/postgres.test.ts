@@ -53,6 +53,11 @@ describe.skipIf(missing !== undefined)(`PostgreSQL${missing === undefined ? '' :
       await commit();
       return (await position('flush', String(at)))['passed'] === true;
     },
+    async creationReachesDisk(_, create) {
+      const { at } = await position('insert');
+      await create();
+      return (await position('flush', String(at)))['passed'] === true;
+    },
     files: { cannot: 'its files are those of the database' },
     patienceMs: 20_000,
   });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { chmodSync, closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Place, placed, unavailable } from '../../../../src/ground/errors.ts';
@@ -17,6 +18,7 @@ import type {
   WriteSession,
 } from '../../../../src/store/backends/backend.ts';
 import type { BackendOptions } from '../../../../src/store/backends/backend-kind.ts';
+import { syncDirectory } from '../../../../src/store/backends/files/durable-files.ts';
 import { FileLock } from '../../../../src/store/backends/files/file-lock.ts';
 import { Witness } from '../../../../src/store/backends/witness.ts';
 import { noStore, storeThere } from '../../../../src/store/refusals.ts';
@@ -25,6 +27,7 @@ import { noStore, storeThere } from '../../../../src/store/refusals.ts';
 export const BREAKS = [
   'no transaction',
   'no sync',
+  'no sync of the name',
   'no lock between processes',
   'no witness',
   'no raise',
@@ -180,6 +183,7 @@ export async function createSqlite(
     } finally {
       unfinished.remove();
     }
+    if (broken !== 'no sync of the name') await syncDirectory(dirname(path));
   });
 }
 
