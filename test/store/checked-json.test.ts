@@ -35,4 +35,9 @@ describe('JSON with its own checksum', () => {
       expect(parseChecked(Buffer.concat([intact, Buffer.from(more)]))).toBeUndefined();
     }
   });
+
+  it.each(['{nothing', '{"a":1}}', '{"a":1', '{'])('is refused when its sum is right, and %s no JSON', (body) => {
+    const sum = createHash('sha256').update(body).digest('hex');
+    expect(parseChecked(Buffer.from(`{"checksum":"${sum}",${body.slice(1)}\n`))).toBeUndefined();
+  });
 });

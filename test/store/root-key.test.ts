@@ -1,7 +1,21 @@
+import { hkdfSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { lengthPrefixed } from '../../src/ground/bytes.ts';
+import { Survey } from '../../src/store/administration/survey.ts';
+import type { BlobRef } from '../../src/store/backends/backend.ts';
 import { RootKey } from '../../src/store/root-key.ts';
 import { openOnce, sealOnce } from '../../src/store/single-use-seal.ts';
 import { refusal } from '../refusal.ts';
+
+/** Anything sealed under a name with the keys of a store, as only someone who has them can do it. */
+function sealedAs(root: RootKey, { name }: BlobRef, fields: readonly string[]): Buffer {
+  const purpose = 'coffer/1/sealed file';
+  const secret = hkdfSync('sha256', root.export(), root.storeId, 'coffer/1/sealing key', 32);
+  const salt = Buffer.alloc(32, 1);
+  const associatedData = lengthPrefixed(purpose, root.storeId, name);
+  const context = { secret: Buffer.from(secret), salt, purpose, associatedData };
+  return sealOnce(context, lengthPrefixed(...fields), Buffer.of(1), salt);
+}
 
 describe('a sealed blob', () => {
   const root = new RootKey(Buffer.alloc(32, 7), 'a store', 1);
@@ -32,6 +46,33 @@ describe('a sealed blob', () => {
       kind: 'corrupt',
       message: 'documents/x is damaged: its format is unknown',
     });
+  });
+
+  it('may be of an empty text', () => {
+    expect(root.open(ref, root.seal(identity, '').bytes, { file: 'documents/x' }).json).toBe('');
+  });
+
+  it.each([
+    ['of no kind that there is', ['letter', 'things', 'one', '{}']],
+    ['without an ID', ['document', 'things']],
+    ['without a collection', ['document']],
+    ['without a text', ['document', 'things', 'one']],
+    ['with nothing', []],
+  ])('that was sealed with the right key %s has no ID', (_, fields) => {
+    expect(why(sealedAs(root, ref, fields))).toMatchObject({
+      kind: 'corrupt',
+      message: 'documents/x is damaged: it has no ID',
+    });
+  });
+
+  it('is misplaced when it has the content of another, sealed with the right key', () => {
+    const survey = new Survey(root, () => ({ file: 'documents/x' }));
+    expect(survey.take({ ref, bytes })).toMatchObject({ identity });
+    const other = sealedAs(root, ref, ['document', 'things', 'two', '{}']);
+    expect(survey.take({ ref, bytes: other })).toBeUndefined();
+    expect(survey.damaged.get(ref.name)?.reason).toBe(
+      'is misplaced: it has the content of another file of the store',
+    );
   });
 
   it('is another in another generation of the same key, and in another store', () => {

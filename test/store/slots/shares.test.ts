@@ -65,6 +65,15 @@ describe('recovery shares', () => {
       kind: 'invalid',
       message: 'recovery share 2 belongs to a different slot',
     });
+    const again = await split(3, 3);
+    for (const texts of [
+      [shareTexts[0] ?? '', again.shareTexts[1] ?? ''],
+      [again.shareTexts[0] ?? '', again.shareTexts[1] ?? '', shareTexts[2] ?? ''],
+    ])
+      expect(thrownBy(() => parseShares(texts))).toMatchObject({
+        kind: 'invalid',
+        message: `recovery share ${texts.length} belongs to a different slot`,
+      });
   });
 
   it('must be enough different ones', async () => {
