@@ -36,8 +36,11 @@ describe('JSON with its own checksum', () => {
     }
   });
 
-  it.each(['{nothing', '{"a":1}}', '{"a":1', '{'])('is refused when its sum is right, and %s no JSON', (body) => {
-    const sum = createHash('sha256').update(body).digest('hex');
-    expect(parseChecked(Buffer.from(`{"checksum":"${sum}",${body.slice(1)}\n`))).toBeUndefined();
-  });
+  it.each(['{nothing', '{"a":1}}', '{"a":1', '{'])(
+    'is refused when its sum is right, and %s no JSON',
+    (body) => {
+      const sum = createHash('sha256').update(body).digest('hex');
+      expect(parseChecked(Buffer.from(`{"checksum":"${sum}",${body.slice(1)}\n`))).toBeUndefined();
+    },
+  );
 });

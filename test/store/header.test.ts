@@ -9,7 +9,8 @@ const HEADER = {
   id: '01234567-89ab-cdef-0123-456789abcdef',
   created: '2026-01-01T00:00:00Z',
 };
-const parse = (change: object) => parseHeader(printChecked({ ...HEADER, ...change }), { file: 'coffer.json' });
+const parse = (change: object) =>
+  parseHeader(printChecked({ ...HEADER, ...change }), { file: 'coffer.json' });
 
 describe('the header of a store', () => {
   it('is read as it was written', () => {
@@ -40,6 +41,9 @@ describe('the header of a store', () => {
     ['no time', { created: undefined }],
     ['a time that is a number', { created: 7 }],
   ])('is damaged with %s, even if its sum is right', (_, change) => {
-    expect(refusal(() => parse(change))).toMatchObject({ kind: 'corrupt', message: 'coffer.json is damaged' });
+    expect(refusal(() => parse(change))).toMatchObject({
+      kind: 'corrupt',
+      message: 'coffer.json is damaged',
+    });
   });
 });
