@@ -29,6 +29,8 @@ export interface TokenIdentity {
   /** Identifier of a batch token within this process. */
   readonly batch?: string | undefined;
   readonly displayName: string;
+  /** Metadata of the token: of a login, what its method knows of the caller, such as the AppRole role. */
+  readonly meta?: Readonly<Record<string, string>> | null;
   /** Sorted; `root` stands alone. */
   readonly policies: readonly string[];
   readonly acl: Acl;
@@ -146,11 +148,12 @@ export class Access {
   }
 
   async #identity(view: View, { accessor, token }: LiveToken, name: string): Promise<TokenIdentity> {
-    const { displayName, policies, boundCidrs } = token;
+    const { displayName, meta, policies, boundCidrs } = token;
     const acl = await this.policies.acl(view, policies);
     return {
       accessor,
       displayName,
+      meta,
       policies,
       acl,
       boundCidrs,

@@ -42,6 +42,8 @@ export interface AuditedRequest {
 interface AuditedIdentity {
   readonly accessor: string;
   readonly displayName: string;
+  /** Metadata of the token, recorded in the clear, as Vault does. */
+  readonly meta?: Readonly<Record<string, string>> | null;
   readonly policies: readonly string[];
   /** Present for a batch token. */
   readonly batch?: string | undefined;
@@ -248,10 +250,11 @@ export class AuditRecorder {
 }
 
 /** Returns the identity of a caller that is known without a token. */
-const tokenless = ({ accessor, displayName, policies }: AuditedIdentity) => ({
+const tokenless = ({ accessor, displayName, policies, meta }: AuditedIdentity) => ({
   accessor,
   display_name: displayName,
   policies,
+  metadata: meta === null || meta === undefined || Object.keys(meta).length === 0 ? undefined : meta,
 });
 
 /** Members that determine how parameters are recorded. */

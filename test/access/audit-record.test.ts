@@ -61,6 +61,19 @@ describe('an audit record', () => {
     });
   });
 
+  it.each([
+    ['of a login with its role', { role_name: 'web' }, { metadata: { role_name: 'web' } }],
+    ['of a token without metadata', null, {}],
+    ['of a token with empty metadata', {}, {}],
+  ])('shows the metadata %s as Vault does, in the clear', (_of, meta, members) => {
+    const { auth } = JSON.parse(
+      recorder.request({ ...request, token: 't', identity: { ...identity, meta } }),
+    );
+    const { accessor, policies } = identity;
+    const known = { accessor, policies, display_name: 'token-billing', token_type: 'service' };
+    expect(auth).toEqual({ client_token: hidden('t'), ...known, ...members });
+  });
+
   it('of a request has no answer, and of a stranger only the token that was tried', () => {
     expect(JSON.parse(recorder.request({ ...request, token: 'wrong' }))).toEqual({
       time: '2026-01-02T03:04:05.000Z',

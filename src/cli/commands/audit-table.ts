@@ -12,6 +12,8 @@ export interface AuditEntry {
   readonly time: string;
   /** Display name of the token, e.g. `userpass-ada`; empty without a valid token. */
   readonly who: string;
+  /** AppRole role that the caller logged in with; empty for others, and in the logs of older releases. */
+  readonly role: string;
   readonly accessor: string;
   /** `read`, `create`, `update`, `delete` or `list`. */
   readonly operation: string;
@@ -67,7 +69,7 @@ export function auditTable(entries: readonly AuditEntry[], { settings, streams }
     ],
     rows: entries.map((entry) => [
       timeText(entry.time),
-      entry.who || '-',
+      (isTerminal ? nameText(entry) : entry.who) || '-',
       entry.operation,
       entry.path,
       resultText(entry),
@@ -238,13 +240,19 @@ function endOf(text: string, width: number): string {
   return end.join('');
 }
 
-/** Names the caller: a token without a name by its accessor, a login that succeeded by the user of its path. */
-export function userText({ who, accessor, path, status }: AuditEntry): string {
+/**
+ * Names the caller: a token without a name by its accessor, a role of AppRole by its name, a login that succeeded by the
+ * user of its path.
+ */
+export function userText(entry: AuditEntry): string {
+  const { who, accessor, path, status } = entry;
   if (who === UNNAMED && accessor !== '')
     return `${UNNAMED} ${accessor.replace(HASH_PREFIX, '').slice(0, SHORT_ACCESSOR)}`;
   const isLoggedIn = who === '' && status > 0 && status < FIRST_FAILURE;
-  return who || (isLoggedIn ? loginName(path) : undefined) || '-';
+  return nameText(entry) || (isLoggedIn ? loginName(path) : undefined) || '-';
 }
+
+const nameText = ({ who, role }: AuditEntry): string => (role === '' ? who : `${who} ${role}`);
 
 const longTime = ({ time }: AuditEntry): string => timeText(time);
 

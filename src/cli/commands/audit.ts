@@ -188,6 +188,7 @@ function recordIn(line: string): { readonly id: string; readonly entry: AuditEnt
   const entry: AuditEntry = {
     time: record['time'],
     who: textIn(auth, 'display_name'),
+    role: textIn(objectIn(auth, 'metadata'), 'role_name'),
     accessor: textIn(auth, 'accessor'),
     operation: textIn(request as JsonObject, 'operation'),
     path: textIn(request as JsonObject, 'path'),
@@ -298,7 +299,7 @@ const MOST_NAMES = 10_000;
 /** Display name of the tokens of all AppRole roles. */
 const APPROLE = 'approle';
 const ROLES_UNNAMED =
-  'requests after a login with AppRole have no role: use --user approle, or --user ACCESSOR';
+  'an older release did not record the role of AppRole: use --user approle, or --user ACCESSOR';
 
 /** Users of an audit log, of which one may be asked for by any name that a table shows. */
 class AuditUsers {
@@ -320,15 +321,28 @@ class AuditUsers {
     this.#isFound = this.accepts(entry);
     if (this.#names.size >= MOST_NAMES) return;
     // The display name of a login begins with the name of its method.
-    const names = [entry.who, entry.who.replace(/^[^-]*-/, ''), userText(entry), loginName(entry.path) ?? ''];
+    const names = [
+      entry.who,
+      entry.who.replace(/^[^-]*-/, ''),
+      entry.role,
+      userText(entry),
+      loginName(entry.path) ?? '',
+    ];
     for (const name of names) if (name !== '' && name !== '-') this.#names.add(name);
   }
 
   /** Whether a request is of the user. */
   accepts(entry: AuditEntry): boolean {
     const asked = this.#asked;
-    const { who, accessor, path } = entry;
-    if (asked === undefined || who === asked || accessor === asked || userText(entry) === asked) return true;
+    const { who, role, accessor, path } = entry;
+    if (
+      asked === undefined ||
+      who === asked ||
+      role === asked ||
+      accessor === asked ||
+      userText(entry) === asked
+    )
+      return true;
     const bare = accessor.replace(HASH_PREFIX, '');
     if (asked.length >= SHORT_ACCESSOR && bare.startsWith(asked)) return true;
     // A login itself has no token yet.

@@ -31,12 +31,22 @@ it('keeps the last part of a path whole beside the word for the operation, if it
   expect(streams.written.out).toContain('│ read …/lookup-self ');
 });
 
-it('says of a role that is not found that requests of AppRole have no role', async () => {
+it('names the role of a login with AppRole, and finds its requests by it', async () => {
+  const ofWeb = '"approle","metadata":{"role_name":"web"}';
+  const input = `${RECORD.replace('"token"', ofWeb)}\n${RECORD.replace('"id":"1"', '"id":"2"')}`;
+  const streams = streamsDouble({ input, terminals: ['out', 'err'], columns: 120 });
+  expect(
+    await runCommandLine(['audit', 'show', '-', '--user', 'web', '--all'], streams, { NO_COLOR: '1' }),
+  ).toBe(0);
+  expect(streams.written.out.match(/│ approle web +│/g)).toHaveLength(1);
+});
+
+it('says of a role that is not found that an older log has no roles', async () => {
   const input = RECORD.replace('"token"', '"approle"');
   const streams = streamsDouble({ input });
   expect(await runCommandLine(['audit', 'show', '-', '--user', 'app2'], streams, {})).toBe(0);
   expect(streams.written).toMatchObject({
     out: '',
-    err: 'No requests of user "app2" in standard input (requests after a login with AppRole have no role: use --user approle, or --user ACCESSOR)\n',
+    err: 'No requests of user "app2" in standard input (an older release did not record the role of AppRole: use --user approle, or --user ACCESSOR)\n',
   });
 });
