@@ -36,6 +36,9 @@ beforeAll(() => {
     run(PARTS, ...words(line));
   writeFileSync(place.file('data.txt'), 'hello');
   writeFileSync(place.file('.env'), 'NAME=value\n');
+  run(PARTS, ...words('transit keys create signer --type ed25519 -q'));
+  run(PARTS, ...words('sign data.txt --key signer -q'));
+  writeFileSync(place.file('signer.pub'), run(PARTS, ...words('transit keys public signer')));
 });
 afterAll(() => removePlace(place));
 
@@ -108,6 +111,8 @@ describe('the parts of the executable', () => {
       'transit envelope encrypt orders --in data.txt --out data.age -q',
       ['executable/coffer-store.cjs', 'coffer-files.cjs'],
     ],
+    // Signatures are verified without a store, and without the key types.
+    ['verify data.txt --public-key signer.pub -q', ['coffer-files.cjs']],
   ])('are loaded only as far as needed by %s', (line, parts) => {
     expect(() => run(['executable/coffer.cjs', ...parts], ...words(line))).not.toThrow();
   });
