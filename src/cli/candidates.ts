@@ -1,3 +1,4 @@
+import { closing } from '../ground/closing.ts';
 import { asCofferError, CofferError, withOtherHint } from '../ground/errors.ts';
 import { inTime } from '../ground/pause.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
@@ -135,11 +136,7 @@ async function silently<T>(
   const quiet = new Map<string, OptionValue>([...everywhere, ['quiet', true], ['no-prompt', true]]);
   const silent = { ...environment, COFFER_MASTER_KEY_COMMAND: undefined };
   const session = new Session(streams, silent, quiet, terminalPrompts(streams), openAtHand);
-  try {
-    return await answered(session, work(session));
-  } finally {
-    await session.close();
-  }
+  return closing(session, () => answered(session, work(session)));
 }
 
 /** Opens the store if that takes no time: stretching a passphrase takes most of a second. */
@@ -176,11 +173,7 @@ export async function withKeys(
 export async function hintWithKeys(session: Session, hint: string): Promise<string> {
   if (!session.streams.err.isTerminal) return hint;
   const runner = await openAtHand(session.quietly()).catch(() => undefined);
-  try {
-    return runner === undefined ? hint : await filledWithKeys(session, runner, hint);
-  } finally {
-    runner?.close();
-  }
+  return closing(runner, () => (runner === undefined ? hint : filledWithKeys(session, runner, hint)));
 }
 
 /** Placeholder for the key in a command. */

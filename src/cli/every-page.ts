@@ -1,3 +1,4 @@
+import { closing } from '../ground/closing.ts';
 import { CofferError } from '../ground/errors.ts';
 import type { Operation, Runner } from '../operations/declaration/operation.ts';
 import { allPages, type GatheredList, type ListDocument } from '../operations/json-api/pages.ts';
@@ -36,11 +37,9 @@ export async function everyPage<R = unknown>(
       PAGE_SIZE,
       (done, total) => progress.show(done, total),
     );
-  try {
+  return closing(progress, async () => {
     const gathered = await (runner.snapshot === undefined ? gather(runner) : runner.snapshot(gather));
     if (!gathered.isWhole) session.fail('the list changed while it was read and may be incomplete');
     return gathered;
-  } finally {
-    progress.end();
-  }
+  });
 }

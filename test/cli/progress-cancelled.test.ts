@@ -47,7 +47,7 @@ describe('Ctrl-C while a progress line is shown', () => {
     );
     progress.add(2 ** 20);
     process.emit('SIGINT');
-    progress.end();
+    progress.close();
     expect(written.slice(-2)).toEqual(['\r\x1b[K', 'Cancelled; no unfinished file was left behind.\n']);
     expect([removing.mock.calls.length, kills.mock.calls.length]).toEqual([1, 0]);
   });
@@ -60,7 +60,7 @@ describe('Ctrl-C while a progress line is shown', () => {
     const large = new TransferProgress(session, 2 ** 30, false);
     large.add(2 ** 20);
     expect(listening()).toBe(before + 1);
-    large.end();
+    large.close();
     expect(listening()).toBe(before);
   });
 });

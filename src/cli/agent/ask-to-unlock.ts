@@ -1,4 +1,5 @@
 import type { AskToUnlock } from '../../doors/agent/questions.ts';
+import { closing } from '../../ground/closing.ts';
 import type { UnlockTimes } from '../../service/agent/calls.ts';
 import { handOver } from '../../store/handed-over.ts';
 import { answerByProgram, askpassOf, askpassVariables } from '../secrets/askpass.ts';
@@ -34,10 +35,6 @@ export function askToUnlockOf(session: Session, times: UnlockTimes): AskToUnlock
         again: () => ++wrong < ATTEMPTS,
       },
     ]);
-    try {
-      return { handed: await handOver(store), ...times };
-    } finally {
-      store.close();
-    }
+    return closing(store, async () => ({ handed: await handOver(store), ...times }));
   };
 }

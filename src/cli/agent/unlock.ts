@@ -1,4 +1,5 @@
 import { type AgentConnection, UNANSWERED } from '../../client/agent.ts';
+import { closing } from '../../ground/closing.ts';
 import { asCofferError, conflict, placed, unavailable } from '../../ground/errors.ts';
 import type { AgentProof, AgentStatus, UnlockTimes } from '../../service/agent/calls.ts';
 import type { AgentDirectory } from '../../service/agent/directory.ts';
@@ -37,14 +38,12 @@ export async function keepUnlocked(
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const running = await findAgent(session);
     if (running !== undefined) {
-      try {
+      const status = await closing(running, () => {
         if (auditFile !== undefined) throw trailIsChosen();
-        const status = await unlockRunning(running, directory, store, times);
-        if (status !== undefined) return status;
-        continue;
-      } finally {
-        running.close();
-      }
+        return unlockRunning(running, directory, store, times);
+      });
+      if (status !== undefined) return status;
+      continue;
     }
     const unlocking = { handed: await handOver(store), ...times };
     if (await startAgent(session, { unlocking, auditFile })) return statusOf(session);
@@ -130,11 +129,7 @@ async function statusOf(session: Session): Promise<AgentStatus> {
   const connection = await findAgent(session);
   if (connection === undefined)
     throw unavailable('the agent exited right after it started', { hint: 'try again' });
-  try {
-    return await connection.status();
-  } finally {
-    connection.close();
-  }
+  return closing(connection, () => connection.status());
 }
 
 /** Prints until when the store is unlocked. */

@@ -7,6 +7,7 @@ import { age } from '../../doors/agent/age/age.ts';
 import { MACHINES, runMachine } from '../../doors/agent/age/age-door.ts';
 import type { Desk } from '../../doors/agent/desk.ts';
 import { remoteDesk } from '../../doors/agent/remote-desk.ts';
+import { closing } from '../../ground/closing.ts';
 import { invalid } from '../../ground/errors.ts';
 import { withoutLast } from '../../ground/trim.ts';
 import { lockedStore } from '../../store/refusals.ts';
@@ -52,11 +53,8 @@ async function agentOf(session: Session): Promise<Socket | undefined> {
   if (session.settings.address !== undefined || givesSecret(session.environment)) return undefined;
   const found = await findAgent(session);
   if (found === undefined) return undefined;
-  try {
-    if ((await found.status()).locked) return undefined;
-  } finally {
-    found.close();
-  }
+  const { locked } = await closing(found, () => found.status());
+  if (locked) return undefined;
   const socket = connect(requireDirectory(session).doorSocket(age.name));
   await once(socket, 'connect');
   return socket;
@@ -72,13 +70,10 @@ async function passOn(socket: Socket, machine: string): Promise<void> {
 async function speak(session: Session, machine: string): Promise<void> {
   const connection = Duplex.from({ readable: process.stdin, writable: process.stdout });
   const conversation = new Conversation(connection);
-  const asking = session.askedThrough(promptsOver(conversation));
-  try {
+  await closing(session.askedThrough(promptsOver(conversation)), async (asking) => {
     await runMachine(conversation, machine, deskOf(asking), new AbortController().signal);
     await finished(connection, { readable: false });
-  } finally {
-    await asking.close();
-  }
+  });
 }
 
 /**

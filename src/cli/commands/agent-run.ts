@@ -1,5 +1,6 @@
 import { AGENT_DOORS } from '../../doors/agent/registry.ts';
 import { runAgent, SOCKET_NAMES, TAKEN } from '../../doors/agent/run-agent.ts';
+import { closing } from '../../ground/closing.ts';
 import { asCofferError, invalid } from '../../ground/errors.ts';
 import type { Agent } from '../../service/agent/agent.ts';
 import type { AgentUnlocking, UnlockTimes } from '../../service/agent/calls.ts';
@@ -114,8 +115,8 @@ async function runForServer(session: Session, address: string, options: Given['o
   const runner = await openLasting(session, address);
   forgetVariables(process.env, [...secretVariables, FAMILY_TOKEN]);
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-  try {
-    await runDoors({
+  await closing(runner, () =>
+    runDoors({
       runner,
       directory: requireDirectory(session),
       doors,
@@ -126,10 +127,8 @@ async function runForServer(session: Session, address: string, options: Given['o
         for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end());
       },
       ended,
-    });
-  } finally {
-    runner.close();
-  }
+    }),
+  );
 }
 
 /**
@@ -140,11 +139,7 @@ async function runForServer(session: Session, address: string, options: Given['o
 async function unlockingNow(session: Session, times: UnlockTimes): Promise<AgentUnlocking | undefined> {
   try {
     const store = await openWith(session, credentialsFor(session));
-    try {
-      return { handed: await handOver(store), ...times };
-    } finally {
-      store.close();
-    }
+    return { handed: await closing(store, handOver), ...times };
   } catch (error) {
     if (asCofferError(error)?.kind !== 'sealed') throw error;
     return undefined;

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { AGENT_DOORS } from '../../doors/agent/registry.ts';
 import { alternatives } from '../../ground/alternatives.ts';
+import { closing } from '../../ground/closing.ts';
 import { invalid, notFound } from '../../ground/errors.ts';
 import type { Table } from '../../operations/declaration/table.ts';
 import type { AgentStatus } from '../../service/agent/calls.ts';
@@ -56,12 +57,7 @@ export const status: OwnCommand = {
 /** Returns the status of the session's agent; undefined without an agent. */
 async function statusOf(session: Session): Promise<AgentStatus | undefined> {
   const connection = await findAgent(session);
-  if (connection === undefined) return undefined;
-  try {
-    return await connection.status();
-  } finally {
-    connection.close();
-  }
+  return connection && closing(connection, () => connection.status());
 }
 
 export const env: OwnCommand = {

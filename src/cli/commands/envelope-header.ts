@@ -1,3 +1,4 @@
+import { closing } from '../../ground/closing.ts';
 import type { Table } from '../../operations/declaration/table.ts';
 import { isAge } from '../../transit/envelope/age/detect.ts';
 import type { AgeFile } from '../../transit/envelope/age/file.ts';
@@ -102,9 +103,8 @@ async function headerOf(
   { path }: InputFile,
   verifying: HeaderVerification,
 ): Promise<HeaderJson> {
-  const file = path === undefined ? undefined : openInFile(path, IN);
-  if (file === undefined) announceStandardInput(session);
-  try {
+  if (path === undefined) announceStandardInput(session);
+  return closing(path === undefined ? undefined : openInFile(path, IN), async (file) => {
     const bytes = file?.bytes;
     const source = new Lookahead(file ?? session.streams.in);
     if (await isAge(source)) return await ageHeaderOf(path ?? '-', source, file, verifying);
@@ -116,9 +116,7 @@ async function headerOf(
         ? await verifiedFile({ ...file, size: bytes }, name, keys)
         : await readFrom(source, bytes, name, keys);
     return headerJson(path ?? '-', found, keys !== undefined);
-  } finally {
-    file?.close();
-  }
+  });
 }
 
 const NOTHING = { offset: 0, length: 0 };

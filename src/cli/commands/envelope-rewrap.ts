@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, statSync, write } from 'node:fs';
+import { closing } from '../../ground/closing.ts';
 import { isRegularFile } from '../../ground/directories.ts';
 import { invalid } from '../../ground/errors.ts';
 import { answered } from '../../ground/pause.ts';
@@ -22,7 +23,7 @@ import {
   withFileAsInput,
 } from '../envelope/options.ts';
 import { openInFile, readFully } from '../files/in-file.ts';
-import { flush, openOutFile, writeFailure } from '../files/out-file.ts';
+import { flush, throughOutFile, writeFailure } from '../files/out-file.ts';
 import { jsonText } from '../files/output.ts';
 import { type Given, textsOption } from '../given.ts';
 import { IN } from '../parse/operation-spec.ts';
@@ -105,14 +106,8 @@ const toldOf = (
     ? `${result.in}: now encrypted for ${result.recipients} ${result.recipients === 1 ? 'recipient' : 'recipients'}.`
     : `${result.in}: rewrapped from key version ${result.from} to ${result.to}.`;
 
-async function isAgeFile(path: string): Promise<boolean> {
-  const file = openInFile(path, IN);
-  try {
-    return await isAge(new Lookahead(file));
-  } finally {
-    file.close();
-  }
-}
+const isAgeFile = (path: string): Promise<boolean> =>
+  closing(openInFile(path, IN), (file) => isAge(new Lookahead(file)));
 
 interface Others {
   readonly identities: readonly AgeIdentity[];
@@ -144,19 +139,13 @@ async function othersOf(
  */
 async function rewrapForOthers(path: string, { identities, recipients }: Others) {
   const { readAge, rewrapAge } = await import('../../transit/envelope/age/file.ts');
-  const file = openInFile(path, IN);
-  try {
+  await closing(openInFile(path, IN), async (file) => {
     const opened = await readAge(new Lookahead(file));
-    const out = openOutFile({ path, replace: true, mode: statSync(path).mode & 0o777, field: IN });
-    try {
-      await rewrapAge(opened, identities, recipients, { write: (bytes) => out.writeLater(bytes) });
-      await out.commit();
-    } finally {
-      out.abort();
-    }
-  } finally {
-    file.close();
-  }
+    const place = { path, replace: true, mode: statSync(path).mode & 0o777, field: IN };
+    await throughOutFile(place, (out) =>
+      rewrapAge(opened, identities, recipients, { write: (bytes) => out.writeLater(bytes) }),
+    );
+  });
   return { in: path, recipients: recipients.length };
 }
 
@@ -166,13 +155,8 @@ function fileOf(path: string | undefined): string {
 }
 
 async function rewrap(path: string, keys: DataKeys, name: string | undefined) {
-  const file = openRewritable(path);
-  try {
-    const { from, to } = await rewrapEnvelope({ keys, file, name });
-    return { in: path, from, to };
-  } finally {
-    file.close();
-  }
+  const { from, to } = await closing(openRewritable(path), (file) => rewrapEnvelope({ keys, file, name }));
+  return { in: path, from, to };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { closing } from '../../ground/closing.ts';
 import { asCofferError, CofferError, invalid, unavailable } from '../../ground/errors.ts';
 import { trimSlashes } from '../../ground/trim.ts';
 import { LOGIN_PREFIX } from '../../mounts/paths.ts';
@@ -188,8 +189,7 @@ async function loggedIn(
   { request, mount, certificate }: LoginAtMount,
 ): Promise<LoggedIn> {
   const brought = 'token' in request ? (tokenIn(request.token) ?? '') : undefined;
-  const runner = connectTo(session, address, brought, certificate);
-  try {
+  return closing(connectTo(session, address, brought, certificate), async (runner) => {
     if ('token' in request) return await broughtAlong(runner, brought ?? '');
     const below = trimSlashes(mount).replace(/^auth\//, '');
     const path = `${LOGIN_PREFIX}${below}/${request.path}`;
@@ -198,9 +198,7 @@ async function loggedIn(
       .catch(turnedAway);
     for (const warning of outcome.warnings ?? []) session.warn(warning);
     return madeNow(outcome);
-  } finally {
-    runner.close();
-  }
+  });
 }
 
 /** Message about a role or secret ID that a server does not accept, for whatever reason. */
@@ -310,14 +308,7 @@ export const logout: OwnCommand = {
     }
     const isBatch = BATCH_TOKEN.test(kept.token);
     const ends = !isBatch && (options.has(REVOKE) || (kept.isOwn && !options.has(NO_REVOKE)));
-    if (ends) {
-      const runner = connectTo(session, address, kept.token);
-      try {
-        await revoke(runner);
-      } finally {
-        runner.close();
-      }
-    }
+    if (ends) await closing(connectTo(session, address, kept.token), revoke);
     file.forget();
     const rest = isBatch
       ? ' The token is a batch token: it cannot be revoked and stays valid until it expires.'

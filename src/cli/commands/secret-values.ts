@@ -1,4 +1,5 @@
 import { utf8 } from '../../ground/bytes.ts';
+import { closing } from '../../ground/closing.ts';
 import { asCofferError, type CofferError, invalid } from '../../ground/errors.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import { pathOf, placeOf, type ScalarPlace, type ScalarType } from '../../secret-files/format.ts';
@@ -282,8 +283,8 @@ async function valueFor(
   const source = { value, valueIsFile: false, file, label: VALUE, optional: false, onRequest: false };
   const opened = openInput(session, source);
   if (opened === undefined || Buffer.isBuffer(opened)) return inputText(opened ?? Buffer.alloc(0), VALUE);
-  try {
-    const bytes = opened.input.readAll(MAX_INPUT_BYTES);
+  return closing(opened, ({ input }) => {
+    const bytes = input.readAll(MAX_INPUT_BYTES);
     // Usually a command before the pipe failed.
     if (bytes.length === 0 && file === undefined) {
       throw invalid(`standard input is empty: no value for ${name}`, {
@@ -292,9 +293,7 @@ async function valueFor(
       });
     }
     return inputText(bytes, VALUE);
-  } finally {
-    opened.close();
-  }
+  });
 }
 
 /** Command that lists the values of a file. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { basename, dirname, relative, resolve, sep } from 'node:path';
 import { utf8 } from '../../ground/bytes.ts';
+import { closing } from '../../ground/closing.ts';
 import { invalid } from '../../ground/errors.ts';
 import { isInside, printManifest } from '../../signatures/manifest.ts';
 import type { OwnCommand } from '../command.ts';
@@ -66,8 +67,7 @@ export const command: OwnCommand = {
   ],
   async run(session, given) {
     const plan = planOf(given, textOption(given.options, KEY) ?? (await refuseWithoutKey(session, given)));
-    const hasher = new FileHasher(session, plan.files, FILES);
-    try {
+    await closing(new FileHasher(session, plan.files, FILES), async (hasher) => {
       const replace = await mayReplace(session, plan.results, given.options.has(FORCE));
       const signer = await signerOf(await session.runner(), plan.key, plan.version, session.settings.mount);
       plan.format.requireKey(signer);
@@ -75,13 +75,10 @@ export const command: OwnCommand = {
       const signed = await (plan.manifest === undefined
         ? signFiles(session, plan, { hasher, signer, replace })
         : signManifest(plan, plan.manifest, { hasher, signer, replace }));
-      hasher.end();
+      hasher.close();
       await printDocument(session, { files: signed, key_version: signer.version.number });
       for (const { file, signature } of signed) session.remark(`Signed ${file}: ${signature}`);
-      return;
-    } finally {
-      hasher.end();
-    }
+    });
   },
 };
 

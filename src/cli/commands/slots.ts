@@ -1,3 +1,4 @@
+import { closing } from '../../ground/closing.ts';
 import { asCofferError, conflict, invalid, sealed } from '../../ground/errors.ts';
 import type { Table } from '../../operations/declaration/table.ts';
 import { rekey as sealAgain } from '../../store/administration/rekey.ts';
@@ -35,12 +36,7 @@ import { findingText, namingDamage, sayLeftOut, WITHOUT_DAMAGED } from './whole-
 async function onStore<T>(session: Session, work: (store: SealedStore) => Promise<T>): Promise<T> {
   session.refuseRemote();
   await sayWhyAsked(session);
-  const store = await unlockStore(session, { manages: true });
-  try {
-    return await work(store);
-  } finally {
-    store.close();
-  }
+  return closing(await unlockStore(session, { manages: true }), work);
 }
 
 export const list: OwnCommand = {
@@ -251,8 +247,7 @@ export const changePassphrase: OwnCommand = {
       throw sealed('this store has no passphrase', { hint: 'add one with "coffer slots add --passphrase"' });
     }
     await sayWhyAsked(session);
-    const store = await unlockWithPassphrase(session, 'Current passphrase');
-    try {
+    await closing(await unlockWithPassphrase(session, 'Current passphrase'), async (store) => {
       const { slotId } = store.keyring;
       const slots = await listSlots(store);
       const slot = slots.find(({ id }) => id === slotId);
@@ -269,10 +264,7 @@ export const changePassphrase: OwnCommand = {
       const others = slots.filter(({ id, kind }) => id !== slotId && kind === 'passphrase').length;
       if (others > 0) session.say(othersText(others));
       await lockAgent(session);
-      return;
-    } finally {
-      store.close();
-    }
+    });
   },
 };
 

@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { closing } from '../../ground/closing.ts';
 import { asCofferError, CofferError, exists, printPlace } from '../../ground/errors.ts';
 import { copyStore } from '../../store/administration/copy.ts';
 import { type Examination, type ExamineOptions, examineStore } from '../../store/administration/doctor.ts';
@@ -149,8 +150,7 @@ export const accept: OwnCommand = {
     session.refuseRemote();
     session.requireConsent();
     await sayWhyAsked(session);
-    const store = await unlockStore(session, { manages: true });
-    try {
+    return closing(await unlockStore(session, { manages: true }), async (store) => {
       const { backend, id } = store;
       const place = printPlace(backend.place);
       const question = async () =>
@@ -163,10 +163,8 @@ export const accept: OwnCommand = {
       session.say(
         `Accepted ${printVersion(accepted.from)}; the store continues at ${printVersion(accepted.to)}.`,
       );
-    } finally {
-      store.close();
-    }
-    return DONE;
+      return DONE;
+    });
   },
 };
 

@@ -1,3 +1,4 @@
+import { closing } from '../../ground/closing.ts';
 import { invalid } from '../../ground/errors.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
 import { copiedFirst } from '../../operations/tags/documents.ts';
@@ -163,16 +164,8 @@ export const importTags: Command = {
     const file = await fileFrom(session, address, textOption(options, FROM_ORG) ?? organization);
     if (file === undefined) return FAILED;
     const { openHere } = await import('../runner-here.ts');
-    const here = await openHere(session);
-    try {
-      return await carryOver(session, here, {
-        organization,
-        file,
-        options: { ...addsOnly, isDry: options.has(DRY_RUN) },
-      });
-    } finally {
-      here.close();
-    }
+    const plan = { organization, file, options: { ...addsOnly, isDry: options.has(DRY_RUN) } };
+    return closing(await openHere(session), (here) => carryOver(session, here, plan));
   },
 };
 
@@ -188,12 +181,8 @@ async function fileFrom(
   const token = variable(session.environment, 'COFFER_TOKEN') ?? variable(session.environment, 'TFE_TOKEN');
   const { openRemote } = await import('../runner-remote.ts');
   const there = await openRemote(session.withVariables({ COFFER_TOKEN: token }), address);
-  try {
-    const whole = await readWhole(session, there, organization);
-    return whole.isWhole ? fileOf(whole) : undefined;
-  } finally {
-    there.close();
-  }
+  const whole = await closing(there, () => readWhole(session, there, organization));
+  return whole.isWhole ? fileOf(whole) : undefined;
 }
 
 export const apply: Command = {

@@ -1,4 +1,5 @@
 import type { AgentConnection } from '../../client/agent.ts';
+import { closing } from '../../ground/closing.ts';
 import { asCofferError } from '../../ground/errors.ts';
 import { findAgent, requireDirectory } from '../agent/find.ts';
 import { areTimesGiven, timeOptions, timesOf } from '../agent/times.ts';
@@ -37,30 +38,25 @@ export const unlock: OwnCommand = {
     await requireNoTrailYet(session, auditFile);
     const identity = textOption(options, IDENTITY);
     if (!areTimesGiven(options) && identity === undefined && (await isUnlocked(session))) return;
-    const store = await unlockStore(session, { identity });
-    try {
+    await closing(await unlockStore(session, { identity }), async (store) => {
       const status = await keepUnlocked(session, store, times, auditFile);
       await printDocument(session, status);
       sayUntil(session, status, times);
-    } finally {
-      store.close();
-    }
+    });
   },
 };
 
 /** Whether the store is already unlocked; prints its status if it is. */
 async function isUnlocked(session: Session): Promise<boolean> {
-  const connection = await findAgent(session);
-  if (connection === undefined) return false;
-  try {
+  const found = await findAgent(session);
+  if (found === undefined) return false;
+  return closing(found, async (connection) => {
     const status = await connection.status();
     if (status.locked || (await hasLostItsStore(session, connection))) return false;
     await printDocument(session, status);
     session.say('Already unlocked. Use --idle or --for to restart the timers.');
     return true;
-  } finally {
-    connection.close();
-  }
+  });
 }
 
 /**

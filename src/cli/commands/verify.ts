@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { closing } from '../../ground/closing.ts';
 import { asCofferError, invalid, notFound } from '../../ground/errors.ts';
 import { signatureParameters } from '../../operations/transit/signature-parameters.ts';
 import { brokenFor, maySign, parseAllowedSigners, signerKey } from '../../signatures/allowed-signers.ts';
@@ -127,23 +128,20 @@ export const command: Command = {
       throw withFileBeforeSignature(error, command, given);
     };
     const signature = await Promise.resolve(plan).then(signatureText).catch(misplaced);
-    const hasher = new FileHasher(session, plan.manifest ? [] : [plan.file], FILE);
-    try {
+    return closing(new FileHasher(session, plan.manifest ? [] : [plan.file], FILE), async (hasher) => {
       const list = plan.manifest ? readFileWhole(plan.file, FILE, MAX_LIST_BYTES) : undefined;
       const trust = await plan.trust(session);
       const content = list === undefined ? fileContent(session, hasher, plan.file) : bytesContent(list);
-      const verdict = await verifySignature(signature, content, trust, plan)
-        .catch(misplaced)
-        .finally(() => content.close());
+      const verdict = await closing(content, () =>
+        verifySignature(signature, content, trust, plan).catch(misplaced),
+      );
       const whole =
         list === undefined || verdict.why !== undefined
           ? verdict
           : { ...verdict, ...(await listVerdict(session, plan.file, inputText(list, FILE))) };
-      hasher.end();
-      return await answer(session, plan.file, whole);
-    } finally {
-      hasher.end();
-    }
+      hasher.close();
+      return answer(session, plan.file, whole);
+    });
   },
 };
 
@@ -316,8 +314,7 @@ async function listVerdict(session: Session, manifest: string, text: string) {
   const sums = parseManifest(text);
   const places = sums.map(({ name }) => join(dirname(manifest), name));
   const there = places.filter((path) => notRead(path) === undefined);
-  const hasher = new FileHasher(session, there, MANIFEST);
-  try {
+  return closing(new FileHasher(session, there, MANIFEST), async (hasher) => {
     const files: CheckedFile[] = [];
     const wrong: string[] = [];
     for (const [index, { name, sha256 }] of sums.entries()) {
@@ -328,9 +325,7 @@ async function listVerdict(session: Session, manifest: string, text: string) {
     }
     const more = wrong.length > 1 ? `, and ${wrong.length - 1} more` : '';
     return { files, why: wrong[0] === undefined ? undefined : `${wrong[0]}${more}` };
-  } finally {
-    hasher.end();
-  }
+  });
 }
 
 /**

@@ -1,11 +1,12 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { closing } from '../../ground/closing.ts';
 import { makeWithParents } from '../../ground/directories.ts';
 import { invalid } from '../../ground/errors.ts';
 import type { ByteSink, ByteSource, OnProgress } from '../../transit/envelope/ports.ts';
 import { type InFile, openInFile } from '../files/in-file.ts';
 import { announceStandardInput } from '../files/input.ts';
-import { openOutFile, writeFailure } from '../files/out-file.ts';
+import { throughOutFile, writeFailure } from '../files/out-file.ts';
 import { binaryRefused, jsonText } from '../files/output.ts';
 import { type Given, textOption } from '../given.ts';
 import { IN, OUT } from '../parse/operation-spec.ts';
@@ -57,14 +58,11 @@ export async function transferAll(request: FileTransfer): Promise<number> {
     besideOutput ? 'Cancelled.' : 'Cancelled; no unfinished file was left behind.',
   );
   const run = (job: FileJob): Promise<JobResult> => runJob(request, job, progress);
-  try {
-    const { results, exitCode } = await forEachFile(session, jobs, run, () => progress.end());
-    progress.end();
-    report(request, results);
-    return exitCode;
-  } finally {
-    progress.end();
-  }
+  const { results, exitCode } = await closing(progress, () =>
+    forEachFile(session, jobs, run, () => progress.close()),
+  );
+  report(request, results);
+  return exitCode;
 }
 
 /**
@@ -103,9 +101,8 @@ interface JobResult extends Readonly<Record<string, unknown>> {
 
 async function runJob(request: FileTransfer, job: FileJob, progress: TransferProgress): Promise<JobResult> {
   const { session } = request;
-  const file = job.from === undefined ? undefined : openInFile(job.from, IN);
   const counts = { read: 0, written: 0 };
-  try {
+  return closing(job.from === undefined ? undefined : openInFile(job.from, IN), async (file) => {
     if (file === undefined) announceStandardInput(session);
     const input = file ?? session.streams.in;
     const told = await writing(request, job, { counts, progress }, (sink) =>
@@ -126,9 +123,7 @@ async function runJob(request: FileTransfer, job: FileJob, progress: TransferPro
       bytes_written: counts.written,
       ...told,
     };
-  } finally {
-    file?.close();
-  }
+  });
 }
 
 /**
@@ -170,14 +165,9 @@ async function writing<T>(
     return result;
   }
   if (request.options.has(OUT_DIR)) makeHome(to.path);
-  const out = openOutFile(to);
-  try {
-    const result = await work(counted({ write: (bytes) => out.writeLater(bytes), file: out.file }));
-    await out.commit();
-    return result;
-  } finally {
-    out.abort();
-  }
+  return throughOutFile(to, (out) =>
+    work(counted({ write: (bytes) => out.writeLater(bytes), file: out.file })),
+  );
 }
 
 /**
@@ -205,7 +195,7 @@ function standardSink({ session, options, mayBeText }: FileTransfer, progress: T
     return {
       write(bytes) {
         // The progress line ends here, because the program that reads the data may write to the same terminal.
-        progress.end();
+        progress.close();
         return out.writeLater(bytes);
       },
       file: out.file,

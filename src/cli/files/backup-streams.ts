@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { closing } from '../../ground/closing.ts';
 import { invalid, unavailable, withOtherHint } from '../../ground/errors.ts';
 import { type BackupSource, mayBeginBackup } from '../../store/administration/backup-file.ts';
 import { diskError, ELSEWHERE } from '../../store/backends/files/disk-errors.ts';
@@ -69,8 +70,7 @@ export async function withBackupFrom<T>(
       hint: 'use the name of a file, or a pipe, instead of -',
     });
   const held = heldBackupPath();
-  const file = await create(held);
-  try {
+  return closing(await create(held), async (file) => {
     let beginning = Buffer.alloc(0);
     for await (const chunk of chunksOf(session.streams.in)) {
       await append(file, chunk, held);
@@ -78,10 +78,8 @@ export async function withBackupFrom<T>(
       // Whatever else is piped in may never end, and would fill the disk.
       if (!mayBeginBackup(beginning)) break;
     }
-    return await work({ file, name: NAME });
-  } finally {
-    await file.close();
-  }
+    return work({ file, name: NAME });
+  });
 }
 
 async function create(path: string): Promise<FileHandle> {

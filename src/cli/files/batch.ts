@@ -62,7 +62,7 @@ export async function runBatch(session: Session, request: BatchRequest): Promise
     const tally = await runAll(calls, counted(session, file, progress), write, progress);
     held?.release((bytes) => session.streams.out.write(bytes));
     await out?.commit();
-    progress.end();
+    progress.close();
     if (calls.hasCreated) {
       const { sayCreated } = await import('../near-names.ts');
       await sayCreated(session, [{ kind: 'key', name: String(request.raw['name']) }], {});
@@ -75,7 +75,7 @@ export async function runBatch(session: Session, request: BatchRequest): Promise
     if (error instanceof ClosedPipe && request.operation.cli?.holds !== undefined) return FAILED;
     throw error;
   } finally {
-    progress.end();
+    progress.close();
     out?.abort();
     held?.close();
     file?.close();

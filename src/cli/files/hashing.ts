@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { alignedBuffer } from '../../ground/aligned.ts';
+import { closing } from '../../ground/closing.ts';
 import { asCofferError } from '../../ground/errors.ts';
 import type { Session } from '../session.ts';
 import { TransferProgress } from '../terminal/progress.ts';
@@ -35,12 +36,9 @@ export async function hashInput(
   start: Buffer,
   algorithm: string,
 ): Promise<Buffer> {
-  const progress = new TransferProgress(session, input.bytes, false);
-  try {
-    return await hashOf(input, algorithm, progress, start);
-  } finally {
-    progress.end();
-  }
+  return closing(new TransferProgress(session, input.bytes, false), (progress) =>
+    hashOf(input, algorithm, progress, start),
+  );
 }
 
 /**
@@ -109,12 +107,7 @@ export class FileHasher {
       announceStandardInput(this.#session);
       return this.hashRest(this.#session.streams.in, algorithm);
     }
-    const file = openInFile(path, field);
-    try {
-      return await this.hashRest(file, algorithm);
-    } finally {
-      file.close();
-    }
+    return closing(openInFile(path, field), (file) => this.hashRest(file, algorithm));
   }
 
   /**
@@ -125,8 +118,8 @@ export class FileHasher {
     return hashOf(input, algorithm, this.#progress, start);
   }
 
-  end(): void {
-    this.#progress.end();
+  close(): void {
+    this.#progress.close();
   }
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { decodeBase64 } from '../../ground/base64.ts';
+import { closing } from '../../ground/closing.ts';
 import { invalid } from '../../ground/errors.ts';
 import type { InputHash, Operation } from '../../operations/declaration/operation.ts';
 import type { Session } from '../session.ts';
@@ -118,11 +119,7 @@ async function taken<T>(
   if (opened === undefined) return undefined;
   if (Buffer.isBuffer(opened)) return ofValue(opened);
   if (opened.input.isTerminal) return ofValue(withoutLineEnd(opened.input.readAll(MAX_INPUT_BYTES)));
-  try {
-    return await ofFile(opened);
-  } finally {
-    opened.close();
-  }
+  return closing(opened, ofFile);
 }
 
 /** Returns what was typed without the last line end, which only ends the line: end of file is typed on an empty one. */

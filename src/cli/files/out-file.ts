@@ -125,11 +125,23 @@ export function openOutFile(place: OutPlace): OutFile {
 }
 
 /** Writes a file in one piece; throws as `openOutFile`. */
-export async function writeOutFile(place: OutPlace, data: string | Uint8Array): Promise<void> {
+export const writeOutFile = (place: OutPlace, data: string | Uint8Array, last?: () => void): Promise<void> =>
+  throughOutFile(place, (out) => out.write(data), last);
+
+/**
+ * Writes a file through `work`; it appears when that is done, and not at all if it fails.
+ * @throws as `openOutFile`
+ */
+export async function throughOutFile<T>(
+  place: OutPlace,
+  work: (out: OutFile) => T | Promise<T>,
+  last?: () => void,
+): Promise<T> {
   const out = openOutFile(place);
   try {
-    out.write(data);
-    await out.commit();
+    const result = await work(out);
+    await out.commit(last);
+    return result;
   } finally {
     out.abort();
   }

@@ -76,15 +76,9 @@ export class TokenFile {
 
   /** Replaces the stored token; a simultaneous command reads either the old or the new one. */
   async write(kept: KeptToken): Promise<void> {
-    const { openOutFile } = await import('../files/out-file.ts');
+    const { writeOutFile } = await import('../files/out-file.ts');
     makeOwnDirectory(this.#directory);
-    const file = openOutFile({ path: this.path, replace: true });
-    try {
-      file.write(`${JSON.stringify(kept)}\n`);
-      await file.commit();
-    } finally {
-      file.abort();
-    }
+    await writeOutFile({ path: this.path, replace: true }, `${JSON.stringify(kept)}\n`);
   }
 
   forget(): void {

@@ -19,7 +19,7 @@ import {
 } from '../../secret-files/format.ts';
 import { formatOf, loadFormat, MAX_FILE_BYTES } from '../../secret-files/formats.ts';
 import { readFileWhole } from '../files/in-file.ts';
-import { openOutFile } from '../files/out-file.ts';
+import { writeOutFile } from '../files/out-file.ts';
 import { refuseWayOut } from '../repository/files-of-others.ts';
 import { unmergedSides } from '../repository/git.ts';
 import { shellWord } from '../terminal/shell-word.ts';
@@ -137,19 +137,13 @@ export async function replaceSecretFile(
   const isNew = stats === undefined;
   if (!isNew && bytes.equals(Buffer.from(text))) return;
   refuseWayOut(path, path);
-  const out = openOutFile(isNew ? { path, replace: false } : { path, replace: true, like: stats });
-  try {
-    out.write(text);
-    await out.commit(() => {
-      if (!isNew && !isSame(path, bytes)) {
-        throw conflict(`${path} was changed by another process; nothing was written`, {
-          hint: 'review the file and run the command again',
-        });
-      }
+  const place = isNew ? { path, replace: false } : { path, replace: true, like: stats };
+  await writeOutFile(place, text, () => {
+    if (isNew || isSame(path, bytes)) return;
+    throw conflict(`${path} was changed by another process; nothing was written`, {
+      hint: 'review the file and run the command again',
     });
-  } finally {
-    out.abort();
-  }
+  });
 }
 
 const isSame = (path: string, bytes: Buffer): boolean =>

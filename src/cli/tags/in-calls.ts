@@ -44,6 +44,6 @@ export async function carryOut(
     if (done === 0 || asCofferError(error) === undefined) throw error;
     throw failedAfter(`${done} of ${total} ${noun} are done`, error, hint);
   } finally {
-    progress.end();
+    progress.close();
   }
 }

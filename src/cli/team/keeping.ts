@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import { connectToKeyringAgent, type KeyringConnection } from '../../client/keyring-agent.ts';
 import { wipe } from '../../ground/bytes.ts';
+import { closing } from '../../ground/closing.ts';
 import { asCofferError, unavailable } from '../../ground/errors.ts';
 import type { UnlockTimes } from '../../service/agent/calls.ts';
 import type { AgentDirectory } from '../../service/agent/directory.ts';
@@ -83,14 +84,10 @@ export async function keepKeyring(session: Session, keyring: TeamKeyring, times:
   const started = await connectTo(directory);
   if (started === undefined)
     throw unavailable('the agent exited right after it started', { hint: 'try again' });
-  try {
-    const status = await started.status();
-    session.say(
-      `The keyring is unlocked until idle for ${durationText(times.idleMs)}, at most until ${untilText(status)}. Run "coffer lock" to lock it.`,
-    );
-  } finally {
-    started.close();
-  }
+  const status = await closing(started, () => started.status());
+  session.say(
+    `The keyring is unlocked until idle for ${durationText(times.idleMs)}, at most until ${untilText(status)}. Run "coffer lock" to lock it.`,
+  );
 }
 
 /** Returns the data that an agent gets in addition to the root keys. Opens nothing that would need another touch. */

@@ -1,4 +1,5 @@
 import { elapsedMs } from '../../ground/clock.ts';
+import { closing } from '../../ground/closing.ts';
 import type { Session } from '../session.ts';
 
 const BAR_WIDTH = 24;
@@ -48,7 +49,7 @@ class ProgressLine {
     err.write(`${ERASE_LINE}${text(err.columns - 1).slice(0, err.columns - 1)}`);
   }
 
-  end(): void {
+  close(): void {
     if (!this.#visible) return;
     process.off('SIGINT', this.#interrupted);
     this.#session.streams.err.write(ERASE_LINE);
@@ -57,7 +58,7 @@ class ProgressLine {
 
   /** Whatever else listens for Ctrl-C cleans up and ends the process; otherwise it ends here, as by default. */
   readonly #interrupted = (): void => {
-    this.end();
+    this.close();
     this.#session.streams.err.write(`${this.#cancelled()}\n`);
     if (process.listenerCount('SIGINT') === 0) process.kill(process.pid, 'SIGINT');
   };
@@ -125,11 +126,7 @@ export async function watched<T>(
   job: (onProgress: (done: number, total: number) => void) => Promise<T>,
 ): Promise<T> {
   const progress = new ProgressBar(session, { noun: 'files', besideOutput: false });
-  try {
-    return await job((done, total) => progress.show(done, total));
-  } finally {
-    progress.end();
-  }
+  return closing(progress, () => job((done, total) => progress.show(done, total)));
 }
 
 /** Progress of a transfer: bytes, rate and remaining time. */
