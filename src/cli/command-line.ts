@@ -126,7 +126,7 @@ async function explained(
   const { withKeyFirst, withNameFirst, withSpacesForCommas } = await import('./misplaced.ts');
   const spaced = withSpacesForCommas(plain, invocation);
   if (spaced !== undefined) return spaced;
-  const { withBinding } = await import('./bindings-meant.ts');
+  const { withBinding } = await import('./misplaced.ts');
   const bound = withBinding(plain, invocation);
   if (bound !== undefined) return bound;
   const ordered = withNameFirst(plain, invocation) ?? withKeyFirst(plain, invocation);

@@ -5,7 +5,7 @@ import type { Operation } from '../operations/declaration/operation.ts';
 import { formatOf } from '../secret-files/formats.ts';
 import { KEY_NAME } from '../transit/key-document.ts';
 import { filledWithKeys, hintWithKeys } from './candidates.ts';
-import { isCiphertext } from './files/ciphertext.ts';
+import { isCiphertext } from './files/beginning.ts';
 import type { Given } from './given.ts';
 import { BATCH, IN, type OperationSpec } from './parse/operation-spec.ts';
 import type { Session } from './session.ts';

@@ -22,8 +22,7 @@ import {
 } from './doubts.ts';
 import { DONE, FAILED, NOT_VALID } from './exit-codes.ts';
 import type { CalledOperation } from './file-as-key.ts';
-import { aboutInput } from './files/about-input.ts';
-import { hashedMainInput, mainInput, type TypedInput } from './files/main-input.ts';
+import { aboutInput, hashedMainInput, mainInput, type TypedInput } from './files/main-input.ts';
 import { checkTyped, type RawValues, rawValues, resolved } from './files/operation-values.ts';
 import { type OutPlace, outPlaceOf, refuseSameFile } from './files/out-file.ts';
 import {

@@ -6,3 +6,8 @@ export function programAfterNode(): readonly string[] {
 
 /** Name of the hidden command that clears the clipboard in the background. */
 export const CLIPBOARD_PROCESS = 'clipboard-process';
+
+/** Command that starts an agent in the background. */
+export const AGENT_PROCESS = 'agent-process';
+/** Command that starts the agent of a keyring in the background. */
+export const KEYRING_AGENT_PROCESS = 'keyring-agent-process';

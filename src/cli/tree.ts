@@ -2,7 +2,6 @@ import { catalogue } from '../operations/catalogue.ts';
 import { type CatalogueBranch, type CatalogueEntry, isEntry } from '../operations/catalogue-entry.ts';
 import type { Operation } from '../operations/declaration/operation.ts';
 import { MOUNT_TYPES } from '../operations/mount-types.ts';
-import { AGENT_PROCESS, KEYRING_AGENT_PROCESS } from './agent/agent-process.ts';
 import {
   type CommandLeaf,
   completed,
@@ -12,7 +11,7 @@ import {
   type Section,
 } from './command.ts';
 import { commandOf } from './operation-command.ts';
-import { CLIPBOARD_PROCESS } from './program.ts';
+import { AGENT_PROCESS, CLIPBOARD_PROCESS, KEYRING_AGENT_PROCESS } from './program.ts';
 
 /** Summaries of the groups of the catalogue. */
 const GROUP_SUMMARIES: Readonly<Record<string, string>> = {

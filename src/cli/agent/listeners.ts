@@ -3,8 +3,7 @@ import { resolve } from 'node:path';
 import { attempt } from '../../ground/attempt.ts';
 import { elapsedMs } from '../../ground/clock.ts';
 import { pause } from '../../ground/pause.ts';
-import { programAfterNode } from '../program.ts';
-import { AGENT_PROCESS, KEYRING_AGENT_PROCESS } from './agent-process.ts';
+import { AGENT_PROCESS, KEYRING_AGENT_PROCESS, programAfterNode } from '../program.ts';
 
 /** Flag of a Unix socket that accepts connections, in `/proc/net/unix` (SO_ACCEPTCON of the kernel). */
 const LISTENS = 0x10000;

@@ -8,10 +8,9 @@ import type { Location } from '../../store/backends/backend-kind.ts';
 import { lasting, uselessSecrets } from '../../store/backends/registry.ts';
 import { ROOT_KEY_BYTES } from '../../store/root-key.ts';
 import type { Environment } from '../given.ts';
-import { programAfterNode } from '../program.ts';
+import { AGENT_PROCESS, programAfterNode } from '../program.ts';
 import { FAMILY_TOKEN, secretVariables } from '../secrets/secret-variables.ts';
 import type { Session } from '../session.ts';
-import { AGENT_PROCESS } from './agent-process.ts';
 
 /** Data that an agent in the background reads from its standard input, which no other process can read. */
 interface AgentStart {

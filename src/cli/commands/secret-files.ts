@@ -7,8 +7,6 @@ import { readStandardInput } from '../files/input.ts';
 import { type Given, textOption } from '../given.ts';
 import { switching } from '../parse/everywhere.ts';
 import { remindOfGitSetup } from '../secret-files/clone-reminder.ts';
-import { committedFile, committedValues } from '../secret-files/committed.ts';
-import { warnOfDamaged } from '../secret-files/damaged-values.ts';
 import {
   ENCRYPTED,
   Files,
@@ -25,7 +23,16 @@ import { keyOrAdvice, openOrAdvice, refuseKeyAsFile } from '../secret-files/firs
 import { consentToLess, requireRules } from '../secret-files/left-readable.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import { parsedFile } from '../secret-files/secret-file.ts';
-import { openFiles, requireFile, rewrapFiles, type Sealing, sealFiles } from '../secret-files/transform.ts';
+import {
+  committedFile,
+  committedValues,
+  openFiles,
+  requireFile,
+  rewrapFiles,
+  type Sealing,
+  sealFiles,
+  warnOfDamaged,
+} from '../secret-files/transform.ts';
 import type { Session } from '../session.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 

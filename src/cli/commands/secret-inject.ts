@@ -14,10 +14,9 @@ import { IN, outOptions } from '../parse/operation-spec.ts';
 import { liesBelow, refuseWayOut, topOf } from '../repository/files-of-others.ts';
 import { Files, formatIn, formatOption, Outcomes, printExactly } from '../secret-files/files.ts';
 import { refuseReadable, requireRules } from '../secret-files/left-readable.ts';
-import { missingValue } from '../secret-files/missing-value.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import { parsedFile, textOf } from '../secret-files/secret-file.ts';
-import { openFiles, type ReadFile } from '../secret-files/transform.ts';
+import { missingValue, openFiles, type ReadFile } from '../secret-files/transform.ts';
 import type { Session } from '../session.ts';
 
 /**

@@ -16,8 +16,6 @@ import { argument, takingFile } from '../parse/everywhere.ts';
 import { COPY, copyOption, IN, outOptions } from '../parse/operation-spec.ts';
 import { clipboardFor } from '../processes/clipboard-for.ts';
 import { remindOfGitSetup } from '../secret-files/clone-reminder.ts';
-import { committedFile } from '../secret-files/committed.ts';
-import { warnOfDamaged } from '../secret-files/damaged-values.ts';
 import {
   Files,
   formatOption,
@@ -29,10 +27,16 @@ import {
 } from '../secret-files/files.ts';
 import { keyOrAdvice } from '../secret-files/first-key.ts';
 import { consentToLess, requireRules } from '../secret-files/left-readable.ts';
-import { missingValue } from '../secret-files/missing-value.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import { replaceSecretFile } from '../secret-files/secret-file.ts';
-import { openFiles, type ReadFile, sealFiles } from '../secret-files/transform.ts';
+import {
+  committedFile,
+  missingValue,
+  openFiles,
+  type ReadFile,
+  sealFiles,
+  warnOfDamaged,
+} from '../secret-files/transform.ts';
 import type { Session } from '../session.ts';
 import type { CountedVersions } from '../team/team-keys.ts';
 import { shellWord } from '../terminal/shell-word.ts';

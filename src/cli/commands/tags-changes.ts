@@ -19,9 +19,8 @@ import { textsOption } from '../given.ts';
 import { commandOf } from '../operation-command.ts';
 import { switching, taking } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
-import { carryOut, inCalls } from '../tags/in-calls.ts';
+import { carryOut, deletingUnused, inCalls } from '../tags/in-calls.ts';
 import { organizationOf } from '../tags/surroundings.ts';
-import { deletingUnused } from '../tags/unused.ts';
 import { withPermission } from '../with-permission.ts';
 
 const renaming = commandOf(['tags', 'rename'], 'Rename a tag, or merge it into another', rename);

@@ -29,8 +29,7 @@ import { choiceOption, type Given, textOption } from '../given.ts';
 import { argument, switching, taking } from '../parse/everywhere.ts';
 import { optionsOf } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
-import { ENDINGS, namespaceIn, namespaceOption } from '../signatures/naming.ts';
-import { withFileBeforeSignature } from '../signatures/signature-first.ts';
+import { ENDINGS, namespaceIn, namespaceOption, withFileBeforeSignature } from '../signatures/naming.ts';
 import {
   type Content,
   isTransitSignature,

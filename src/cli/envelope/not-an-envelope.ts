@@ -4,7 +4,7 @@ import { asCofferError, CofferError } from '../../ground/errors.ts';
 import { MAX_FILE_BYTES } from '../../secret-files/formats.ts';
 import { valuesIn } from '../../secret-files/value.ts';
 import { NOT_AN_ENVELOPE } from '../../transit/envelope/refusals.ts';
-import { isCiphertext } from '../files/ciphertext.ts';
+import { isCiphertext } from '../files/beginning.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { IN } from '../parse/operation-spec.ts';
 import { shellWord } from '../terminal/shell-word.ts';

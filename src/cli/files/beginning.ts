@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { CIPHERTEXT } from '../parse/operation-spec.ts';
 
 /**
  * Returns the first bytes of a regular file, with zeros behind the end of a shorter one; undefined if there is no such
@@ -19,3 +20,10 @@ export function beginningOf(path: string, bytes: number): Buffer | undefined {
   }
   return start;
 }
+
+/** Maximum length of the beginning of a file by which a ciphertext is recognized, in bytes. */
+const BEGINNING = 64;
+
+/** Whether a file has a ciphertext of `transit encrypt`. */
+export const isCiphertext = (path: string): boolean =>
+  CIPHERTEXT.test(beginningOf(path, BEGINNING)?.toString('latin1') ?? '');

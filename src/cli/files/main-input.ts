@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { decodeBase64 } from '../../ground/base64.ts';
 import { closing } from '../../ground/closing.ts';
-import { invalid } from '../../ground/errors.ts';
+import { asCofferError, CofferError, invalid } from '../../ground/errors.ts';
 import type { InputHash, Operation } from '../../operations/declaration/operation.ts';
 import type { Session } from '../session.ts';
 import { shellWord } from '../terminal/shell-word.ts';
@@ -168,4 +168,35 @@ function warnOfText(session: Session, { cli }: Operation, value: string | undefi
 function labelOf({ cli, params }: Operation): string {
   const param = cli?.input?.param ?? '';
   return params[param]?.cli.metavar ?? param;
+}
+
+/** Text about an input of another format, which clients of Vault compare. */
+const NOT_BASE64 = /^illegal base64 data at input byte /;
+
+/**
+ * Explains errors about the main input of a command: that it is too large, locally or for a server, or something else
+ * than the command takes.
+ * @param file name of the file that was read; undefined for another input
+ */
+export async function aboutInput(
+  { cli = {} }: Operation,
+  file: string | undefined,
+  work: Promise<number>,
+): Promise<number> {
+  try {
+    return await work;
+  } catch (error) {
+    const known = asCofferError(error);
+    const { input, largeInput } = cli;
+    if (known?.kind === 'too-large' && largeInput?.hint !== undefined)
+      throw new CofferError(known.kind, known.texts.message, { hint: largeInput.hint });
+    const { expected, param } = input ?? {};
+    if (expected === undefined || known?.field !== param || !NOT_BASE64.test(known?.message ?? ''))
+      throw error;
+    const name = file === undefined || file === '-' ? 'the input' : file;
+    throw new CofferError('invalid', `${name} is not ${expected.what}`, {
+      hint: expected.hint,
+      cause: error,
+    });
+  }
 }

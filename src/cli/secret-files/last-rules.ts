@@ -5,7 +5,7 @@ import { isSecret, RULES_NAME, type Rule, ruleFor } from '../../secret-files/rul
 import { keysBetween, lossesBetween } from '../../secret-files/rules-change.ts';
 import { topOf } from '../repository/files-of-others.ts';
 import { isPinned } from '../secrets/identities.ts';
-import { namedIdentities } from '../secrets/named-identities.ts';
+import { namedIdentities } from '../secrets/identity-places.ts';
 import type { Session } from '../session.ts';
 import { TeamMemory } from '../team/memory.ts';
 import { placeIn } from '../team/place.ts';

@@ -1,4 +1,6 @@
-import { asCofferError, CofferError } from '../../ground/errors.ts';
+import { realpathSync } from 'node:fs';
+import { asCofferError, CofferError, notFound, refusedAs } from '../../ground/errors.ts';
+import { meantText, nearest } from '../../ground/nearness.ts';
 import {
   type FileFormat,
   lineCounter,
@@ -7,12 +9,14 @@ import {
   type SecretFile,
 } from '../../secret-files/format.ts';
 import { respliced } from '../../secret-files/splice.ts';
-import { formatValue, type SealedValue } from '../../secret-files/value.ts';
+import { formatValue, looksDamaged, type SealedValue } from '../../secret-files/value.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
+import { committed } from '../repository/git.ts';
 import type { Session } from '../session.ts';
 import type { ValueResult } from '../team/found-values.ts';
 import { teamKeysFor } from '../team/nearest.ts';
 import type { Adoption, CountedVersions } from '../team/team-keys.ts';
+import { parsedFile } from './secret-file.ts';
 import { type ChosenKey, openValues, rewrapValues, sealValues } from './values.ts';
 
 /** File as read, or a text that will become one. */
@@ -214,4 +218,72 @@ function exchanged({ format, path, file }: ReadFile, sources: ReadonlyMap<Scalar
     if (known === undefined) throw error;
     return { errors: [known] };
   }
+}
+
+/** Warns of values that begin like encrypted ones but are not: they are about to be used as they are. */
+export function warnOfDamaged(
+  session: Session,
+  { path, file }: Pick<ReadFile, 'path' | 'file'>,
+  places: readonly ScalarPlace[] = file.places,
+): void {
+  const damaged = places.filter(({ sealed, text }) => sealed === undefined && looksDamaged(text));
+  const [first] = damaged;
+  if (first === undefined) return;
+  const where = `${path}:${lineCounter(file.text)(first.start)}`;
+  const what =
+    damaged.length === 1
+      ? `${first.name} looks like a damaged encrypted value, and is not decrypted`
+      : `${first.name} and ${damaged.length - 1} more look like damaged encrypted values, and are not decrypted`;
+  session.warn(`${where}: ${what}`);
+}
+
+/** Maximum number of names in a message. */
+const MOST_NAMES = 6;
+
+/**
+ * Returns the error about a value that a file does not have, with the name that was probably meant, or else those that
+ * there are. Names are readable in the file, so no key is needed for it.
+ * @param where place that names the value, for the start of the message
+ */
+export function missingValue({ path, file }: ReadFile, name: string, where?: string): CofferError {
+  const names = file.places.map((place) => place.name);
+  const start = where === undefined ? '' : `${where}: `;
+  return notFound(`${start}${path} has no value ${name}`, { hint: hintFor(name, names) });
+}
+
+function hintFor(name: string, names: readonly string[]): string | undefined {
+  const nested = names.find((other) => other.startsWith(`${name}.`));
+  if (nested !== undefined) return `it has nested values, e.g. ${nested}`;
+  const near = nearest(name, names);
+  if (near.length > 0) return meantText(near);
+  if (names.length === 0) return undefined;
+  const more = names.length - MOST_NAMES;
+  return `it has ${names.slice(0, MOST_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** Returns a file as in the last commit; undefined if it is not there, or cannot be parsed. */
+export async function committedFile({ path, format }: ReadFile): Promise<SecretFile | undefined> {
+  // Git stores a link as the path of its target.
+  const bytes = committed(realpathSync(path));
+  if (bytes === undefined) return undefined;
+  return (await parsedFile(path, bytes, format.name).catch(refusedAs(undefined)))?.file;
+}
+
+/**
+ * Returns the ciphertexts in the last commit of values that are to be encrypted, so that unchanged values keep theirs.
+ * This is only an optimization: values that cannot be opened are ignored.
+ * @param file the file as in the last commit
+ */
+export async function committedValues(
+  session: Session,
+  { path, format }: ReadFile,
+  places: readonly ScalarPlace[],
+  file: SecretFile,
+): Promise<KnownValues> {
+  const nothing: KnownValues = new Map();
+  const names = new Set(places.map(({ name }) => name));
+  const isMeant = ({ name, sealed }: ScalarPlace): boolean => sealed !== undefined && names.has(name);
+  if (!file.places.some(isMeant)) return nothing;
+  const [result] = await openFiles(session, [{ path, format, file }], isMeant).catch(refusedAs([]));
+  return result === undefined || 'errors' in result ? nothing : knownValues(file, result.file);
 }

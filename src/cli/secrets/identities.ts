@@ -10,8 +10,7 @@ import { ageIdentity, isOwnRecipient, recipientOfIdentity } from '../../transit/
 import { sshIdentity } from '../../transit/envelope/age/ssh.ts';
 import { inputText } from '../files/input.ts';
 import type { Session } from '../session.ts';
-import { usualPlaces } from './identity-places.ts';
-import type { NamedIdentities } from './named-identities.ts';
+import { type NamedIdentities, usualPlaces } from './identity-places.ts';
 import { pluginHost } from './plugins.ts';
 import { readKeyFile } from './secret-sources.ts';
 import { hasPassphrase, publicHalfOfEncrypted, sshPrivateKeyIn } from './ssh-private-keys.ts';

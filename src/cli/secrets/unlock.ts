@@ -7,7 +7,7 @@ import type { Credential } from '../../store/slots/credential.ts';
 import type { Environment } from '../given.ts';
 import { compareWithLastSeen } from '../last-seen.ts';
 import type { Session } from '../session.ts';
-import { namedIdentities } from './named-identities.ts';
+import { namedIdentities } from './identity-places.ts';
 import { environmentCredentials } from './secret-sources.ts';
 
 /** Number of wrong answers accepted before the command fails. */

@@ -18,7 +18,7 @@ import type { Environment } from '../given.ts';
 import type { Session } from '../session.ts';
 import { makeOwnDirectory, stateDirectory } from '../state-directory.ts';
 import { findIdentities, type PersonalKey } from './identities.ts';
-import type { NamedIdentities } from './named-identities.ts';
+import type { NamedIdentities } from './identity-places.ts';
 import { fileRecipients, type NamedRecipient, textRecipient } from './recipients.ts';
 
 /** Secrets of key slots that are encrypted to a public key of age or SSH. */

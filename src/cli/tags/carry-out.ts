@@ -7,10 +7,9 @@ import type {
   WorkspaceResource,
 } from '../../operations/tags/documents.ts';
 import type { Session } from '../session.ts';
-import { type CountedCall, carryOut, inCalls } from './in-calls.ts';
+import { type CountedCall, carryOut, deletingUnused, inCalls } from './in-calls.ts';
 import type { Attachment, PlannedBinding, TagPlan } from './plan.ts';
 import type { Whole } from './surroundings.ts';
-import { deletingUnused } from './unused.ts';
 
 interface PlannedOrganization {
   readonly organization_name: string;

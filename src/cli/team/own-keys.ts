@@ -5,8 +5,7 @@ import { hasLeft, type Judgement, nameOf } from '../../team/judge/judge.ts';
 import { cardsFor } from '../../team/own-key.ts';
 import type { Roots } from '../../team/roots.ts';
 import { findIdentities, type Identities, type PersonalKey } from '../secrets/identities.ts';
-import { identityStamp } from '../secrets/identity-places.ts';
-import { namedIdentities } from '../secrets/named-identities.ts';
+import { identityStamp, namedIdentities } from '../secrets/identity-places.ts';
 import type { Session } from '../session.ts';
 
 /** Private keys for a keyring. */
