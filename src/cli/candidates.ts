@@ -2,16 +2,15 @@ import { closing } from '../ground/closing.ts';
 import { asCofferError, CofferError, withOtherHint } from '../ground/errors.ts';
 import { inTime } from '../ground/pause.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
-import { RESOURCE_KINDS } from '../operations/declaration/resource-kinds.ts';
 import type { ArgumentSpec, Invocation } from './command.ts';
 import type { Environment, OptionValue } from './given.ts';
 import {
   type ListedKind,
   listedFor,
-  listedKind,
   listingRunner,
   mayList,
   NameList,
+  namesOf,
   openWithoutAsking,
 } from './listed-names.ts';
 import { everywhereOptions, invocation } from './parse/everywhere.ts';
@@ -87,7 +86,7 @@ export async function onlyOrganization(
   const opened = await session.runnerUnasked();
   if (opened === undefined) return undefined;
   const listing = await withPermission(session, opened);
-  const list = new NameList(listing, await listedKind(RESOURCE_KINDS.organization));
+  const list = await namesOf(listing, 'organization');
   const { names } = (await list.first().catch(() => undefined)) ?? { names: [] };
   const [organization] = names;
   if (organization === undefined || names.length > 1) return undefined;
@@ -189,8 +188,7 @@ const FIRST_KEY = 'app';
 export async function filledWithKeys(session: Session, runner: Runner, hint: string): Promise<string> {
   if (!ANY_KEY.test(hint)) return hint;
   const listing = await listingRunner(session, runner);
-  const list =
-    listing === undefined ? undefined : new NameList(listing, await listedKind(RESOURCE_KINDS.key));
+  const list = listing && (await namesOf(listing, 'key'));
   const { names, total } = (await list?.first().catch(() => undefined)) ?? {};
   if (names === undefined) return hint;
   const [first] = names;
@@ -209,7 +207,7 @@ export async function keysText(session: Session, isSuited = isForValues): Promis
   const runner = await openAtHand(session).catch(() => undefined);
   try {
     if (runner === undefined) return undefined;
-    const { names, total } = await new NameList(runner, await listedKind(RESOURCE_KINDS.key)).first();
+    const { names, total } = await (await namesOf(runner, 'key')).first();
     const examined = names.slice(0, MOST_EXAMINED);
     const suited = await Promise.all(examined.map((name) => isSuited(runner, name)));
     const shown = examined.filter((_, at) => suited[at]);

@@ -123,14 +123,9 @@ async function explained(
   const forced = withForce(plain, invocation);
   if (forced !== undefined) return forced;
   if (!ABOUT_NAMES.has(known.kind)) return plain;
-  const { withKeyFirst, withNameFirst, withSpacesForCommas } = await import('./misplaced.ts');
-  const spaced = withSpacesForCommas(plain, invocation);
-  if (spaced !== undefined) return spaced;
-  const { withBinding } = await import('./misplaced.ts');
-  const bound = withBinding(plain, invocation);
-  if (bound !== undefined) return bound;
-  const ordered = withNameFirst(plain, invocation) ?? withKeyFirst(plain, invocation);
-  if (ordered !== undefined) return ordered;
+  const { inPlace } = await import('./misplaced.ts');
+  const placed = inPlace(plain, invocation);
+  if (placed !== undefined) return placed;
   const runner = await session?.openedRunner();
   const { withTagsExchanged } = await import('./exchanged-tags.ts');
   const exchanged = await withTagsExchanged(plain, invocation, session, runner);

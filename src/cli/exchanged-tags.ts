@@ -1,9 +1,8 @@
 import { CofferError, withOtherHint } from '../ground/errors.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
-import { RESOURCE_KINDS } from '../operations/declaration/resource-kinds.ts';
 import { type Invocation, typedOptions } from './command.ts';
 import { type OptionValue, textOption, textsOption } from './given.ts';
-import { listedKind, listingRunner, NameList } from './listed-names.ts';
+import { listingRunner, namesOf } from './listed-names.ts';
 import type { Session } from './session.ts';
 import { shellWord } from './terminal/shell-word.ts';
 
@@ -36,8 +35,8 @@ export async function withTagsExchanged(
   const { kind, names, tags } = exchanged;
   const listing = await listingRunner(session, runner);
   if (listing === undefined) return undefined;
-  const named = new NameList(listing, await listedKind(RESOURCE_KINDS[kind]));
-  const pool = new NameList(listing, await listedKind(RESOURCE_KINDS.tag));
+  const named = await namesOf(listing, kind);
+  const pool = await namesOf(listing, 'tag');
   // Only names of tags have colons.
   const isTag = async (word: string) => word.includes(':') || pool.has(word);
   const isSure = (await areAll(names, (word) => named.has(word))) && (await areAll(tags, isTag));

@@ -1,7 +1,7 @@
 import { isObject } from '../ground/objects.ts';
 import { trimSlashes } from '../ground/trim.ts';
 import type { Operation, Runner } from '../operations/declaration/operation.ts';
-import { type KindFacts, kindNamed } from '../operations/declaration/resource-kinds.ts';
+import { type KindFacts, kindNamed, RESOURCE_KINDS } from '../operations/declaration/resource-kinds.ts';
 import { loadOperation } from '../operations/runner.ts';
 import type { Credential } from '../store/slots/credential.ts';
 import { agentInPlaceOfSecret } from './agent/find.ts';
@@ -103,6 +103,13 @@ interface FirstNames {
   readonly names: readonly string[];
   readonly total: number;
 }
+
+/** Returns the names of a kind of resource. */
+export const namesOf = async (
+  runner: Runner,
+  kind: keyof typeof RESOURCE_KINDS,
+  most?: number,
+): Promise<NameList> => new NameList(runner, await listedKind(RESOURCE_KINDS[kind]), most);
 
 /** Names that an operation lists. */
 export class NameList {

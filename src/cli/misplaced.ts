@@ -1,13 +1,19 @@
 import { isRegularFile, isThere } from '../ground/directories.ts';
 import { CofferError, invalid, withOtherHint } from '../ground/errors.ts';
-import { RESOURCE_KINDS } from '../operations/declaration/resource-kinds.ts';
 import { KEY_NAME } from '../transit/key-document.ts';
 import { type ArgumentSpec, type Invocation, type OptionSpec, typedOptions } from './command.ts';
 import { type OptionValue, textsOption } from './given.ts';
-import { listedKind, NameList } from './listed-names.ts';
+import { namesOf } from './listed-names.ts';
 import { MAX_COMPARED } from './near-names.ts';
 import type { Session } from './session.ts';
 import { shellWord } from './terminal/shell-word.ts';
+
+/** Returns the error with the words in their places; undefined if none is out of place. */
+export const inPlace = (error: CofferError, typed: Invocation): CofferError | undefined =>
+  withSpacesForCommas(error, typed) ??
+  withBinding(error, typed) ??
+  withNameFirst(error, typed) ??
+  withKeyFirst(error, typed);
 
 /** Hint of `keyName` for a value in the place of a key. */
 const KEY_FIRST = 'the name of the key comes before the value';
@@ -19,7 +25,7 @@ const MAY_HAVE_COMMAS: ReadonlySet<string> = new Set(['file', 'directory', 'prog
  * Adds, to an error about several names that are joined by commas, that they are separated by spaces, with the command.
  * @returns undefined if the error is about anything else
  */
-export function withSpacesForCommas(error: CofferError, typed: Invocation): CofferError | undefined {
+function withSpacesForCommas(error: CofferError, typed: Invocation): CofferError | undefined {
   const said = `${error.message} ${error.hint ?? ''}`;
   const isJoined = (word: string, { offers, metavar = '' }: ArgumentSpec | OptionSpec): boolean =>
     said.includes(word) &&
@@ -62,10 +68,7 @@ const pluralOf = (noun: string): string => (/[^e]y$/.test(noun) ? `${noun.slice(
  * were exchanged.
  * @returns undefined if the error is about anything else
  */
-export function withNameFirst(
-  error: CofferError,
-  { path, command, given }: Invocation,
-): CofferError | undefined {
+function withNameFirst(error: CofferError, { path, command, given }: Invocation): CofferError | undefined {
   const [file = '', name, ...others] = given.arguments;
   const isPair = command.arguments[0]?.offers !== 'file' && command.arguments[1]?.offers === 'file';
   if (!isPair || name === undefined || others.length > 0) return undefined;
@@ -82,10 +85,7 @@ export function withNameFirst(
  * Adds, to the error about a ciphertext or signature in the place of a key, the command with the right order.
  * @returns undefined if the error is about anything else
  */
-export function withKeyFirst(
-  error: CofferError,
-  { path, command, given }: Invocation,
-): CofferError | undefined {
+function withKeyFirst(error: CofferError, { path, command, given }: Invocation): CofferError | undefined {
   const [value = '', name, ...others] = given.arguments;
   const [key, second] = command.arguments;
   const isOfKey = key?.offers === 'key' && second !== undefined && error.hint === KEY_FIRST;
@@ -107,7 +107,7 @@ export async function refuseExchanged(
   value: string,
 ): Promise<void> {
   const runner = await session.runner();
-  const keys = new NameList(runner, await listedKind(RESOURCE_KINDS.key), MAX_COMPARED);
+  const keys = await namesOf(runner, 'key', MAX_COMPARED);
   if (!(await keys.has(value).catch(() => false))) return;
   const command = ['coffer', ...path, shellWord(value)].join(' ');
   throw invalid(`"${value}" is a key, and the word before it is not: the key comes first`, {
@@ -123,7 +123,7 @@ const PAIR = /^[^\s=]+=\S*$/;
  * Adds, to an error about KEY=VALUE in the place of a tag, the command that sets such tags on a workspace.
  * @returns undefined if the error is about anything else
  */
-export function withBinding(error: CofferError, { path, given }: Invocation): CofferError | undefined {
+function withBinding(error: CofferError, { path, given }: Invocation): CofferError | undefined {
   const pairs = given.arguments.filter((word) => PAIR.test(word));
   if (path[0] === 'transit' || pairs.length === 0 || !REFUSED.test(error.message)) return undefined;
   const ofCommand = path.join(' ') === 'workspaces tag' ? given.arguments[0] : undefined;

@@ -2,10 +2,10 @@ import { type CofferError, withOtherHint } from '../ground/errors.ts';
 import { meantText, nearest } from '../ground/nearness.ts';
 import { trimSlashes } from '../ground/trim.ts';
 import type { NewName, Runner } from '../operations/declaration/operation.ts';
-import { kindNamed, RESOURCE_KINDS } from '../operations/declaration/resource-kinds.ts';
+import { kindNamed } from '../operations/declaration/resource-kinds.ts';
 import type { ArgumentSpec, Invocation, OptionSpec } from './command.ts';
 import { type OptionValue, textsOption } from './given.ts';
-import { listedFor, listedKind, listingRunner, NameList } from './listed-names.ts';
+import { listedFor, listingRunner, NameList, namesOf } from './listed-names.ts';
 import { everywhereOptions } from './parse/everywhere.ts';
 import type { Session } from './session.ts';
 
@@ -207,7 +207,7 @@ async function asWorkspace(
 ): Promise<string | undefined> {
   const listing = kind === 'tag' ? await listingRunner(session, runner) : undefined;
   if (listing === undefined) return undefined;
-  const list = new NameList(listing, await listedKind(RESOURCE_KINDS.workspace));
+  const list = await namesOf(listing, 'workspace');
   return (await list.has(name).catch(() => false))
     ? `a workspace is named ${name}: for several workspaces, use "coffer tags attach TAG --workspace WS WS"`
     : undefined;
@@ -234,7 +234,7 @@ export async function existingNear(
 ): Promise<readonly string[]> {
   const listing = await listingRunner(session, runner, mount);
   if (listing === undefined) return [];
-  const list = new NameList(listing, await listedKind(RESOURCE_KINDS[kind]), most);
+  const list = await namesOf(listing, kind, most);
   const found = await list.near(name).catch(() => []);
   const near = nearest(
     name,

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { encodeBase64 } from '../ground/base64.ts';
 import { wipe } from '../ground/bytes.ts';
 import { asCofferError, CofferError, sealed, unavailable } from '../ground/errors.ts';
-import { pause } from '../ground/pause.ts';
+import { inTime, pause } from '../ground/pause.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
 import type { RunnerOptions } from '../operations/runner.ts';
 import {
@@ -103,7 +103,13 @@ export async function callsOn<T>(path: string, names: CallNames<T>, gone: string
     });
   });
   const close = (): void => void socket.destroy();
-  const within = <V>(ms: number, answer: Promise<V>): Promise<V> => inTime(ms, answer, close);
+  const within = <V>(ms: number, answer: Promise<V>): Promise<V> =>
+    inTime(answer, ms, () => {
+      close();
+      throw unavailable(UNANSWERED, {
+        hint: 'check whether it is suspended, or run "coffer lock" to kill it',
+      });
+    });
   return {
     /** Returns the calls, each of which must be answered in this time. */
     calls: (ms: number) =>
@@ -127,26 +133,6 @@ function inOwnWords(runner: Runner): Runner {
     run: (operation, raw, mount) => runner.run(operation, raw, mount).catch(worded),
     at: (asked) => runner.at(asked).catch(worded),
   };
-}
-
-/**
- * Waits for an answer of an agent.
- * @param close closes the connection if there is none in time
- * @throws `unavailable` then
- */
-async function inTime<T>(ms: number, answer: Promise<T>, close: () => void): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    late.reject(
-      unavailable(UNANSWERED, { hint: 'check whether it is suspended, or run "coffer lock" to kill it' }),
-    );
-    close();
-  }, ms);
-  try {
-    return await Promise.race([late.promise, answer]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 const ATTEMPTS = 50;

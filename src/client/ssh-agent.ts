@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { ByteQueue } from '../ground/byte-queue.ts';
 import { asCofferError, denied, unavailable } from '../ground/errors.ts';
+import { inTime } from '../ground/pause.ts';
 import {
   identitiesRequest,
   parseIdentitiesAnswer,
@@ -92,12 +93,10 @@ async function asked(path: string, request: Buffer, withinMs: number): Promise<B
     }
   });
   socket.on('close', () => fail('closed the connection without a complete response'));
-  const timer = setTimeout(fail, withinMs, `did not respond within ${Math.ceil(withinMs / 1000)} seconds`);
   socket.write(request);
-  try {
-    return await promise;
-  } finally {
-    clearTimeout(timer);
-    socket.destroy();
-  }
+  const answer = inTime(promise, withinMs, () => {
+    fail(`did not respond within ${Math.ceil(withinMs / 1000)} seconds`);
+    return promise;
+  });
+  return answer.finally(() => socket.destroy());
 }

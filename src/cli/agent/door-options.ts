@@ -3,6 +3,7 @@ import { AGENT_DOORS } from '../../doors/agent/registry.ts';
 import { invalid } from '../../ground/errors.ts';
 import type { OptionSpec } from '../command.ts';
 import { type Given, textsOption } from '../given.ts';
+import { switching, taking } from '../parse/everywhere.ts';
 
 const USE = 'use';
 export const CONFIRM = 'confirm';
@@ -12,7 +13,7 @@ export const CONFIRM = 'confirm';
  * @param help help text of its flag
  */
 export const doorOptions = (help: (kind: AgentDoorKind) => string): readonly OptionSpec[] =>
-  AGENT_DOORS.map((kind) => ({ flag: kind.name, takes: 'nothing', help: help(kind) }));
+  AGENT_DOORS.map((kind) => switching(kind.name, help(kind)));
 
 export const chosenDoors = (options: Given['options']): readonly AgentDoorKind[] =>
   AGENT_DOORS.filter(({ name }) => options.has(name));
@@ -21,18 +22,16 @@ const allUses = [...new Set(AGENT_DOORS.flatMap(({ uses }) => Object.keys(uses))
 
 /** Options for the uses of offered keys and for confirmation. */
 export const useOptions: readonly OptionSpec[] = [
-  {
-    flag: USE,
-    takes: 'each',
-    metavar: 'USE',
-    help: 'Allow only this use, one of those listed at --ssh, --pkcs11, --age or --sops. Can be repeated.',
-    choices: allUses,
-  },
-  {
-    flag: CONFIRM,
-    takes: 'nothing',
-    help: 'Ask for confirmation before each use, with the program in $COFFER_ASKPASS or $SSH_ASKPASS.',
-  },
+  taking(
+    USE,
+    'USE',
+    'Allow only this use, one of those listed at --ssh, --pkcs11, --age or --sops. Can be repeated.',
+    { takes: 'each', choices: allUses },
+  ),
+  switching(
+    CONFIRM,
+    'Ask for confirmation before each use, with the program in $COFFER_ASKPASS or $SSH_ASKPASS.',
+  ),
 ];
 
 /** Returns a help text about the uses of a protocol: those that are allowed without `--use`, then the others. */

@@ -4,7 +4,7 @@ import type { AgentStatus, UnlockTimes } from '../../service/agent/calls.ts';
 import type { OptionSpec } from '../command.ts';
 import { type Given, textOption } from '../given.ts';
 import { taking } from '../parse/everywhere.ts';
-import { durationText } from '../terminal/time-texts.ts';
+import { durationText, localTime } from '../terminal/time-texts.ts';
 
 const SECOND_MS = 1000;
 const MINUTE_S = 60;
@@ -54,10 +54,8 @@ function msOf(given: Given['options'], flag: string): number | undefined {
  */
 export function untilText({ until = '' }: AgentStatus): string {
   const end = new Date(until);
-  const two = (number: number): string => String(number).padStart(2, '0');
-  const time = `${two(end.getHours())}:${two(end.getMinutes())}`;
-  if (end.toDateString() === new Date().toDateString()) return time;
-  return `${end.getFullYear()}-${two(end.getMonth() + 1)}-${two(end.getDate())} ${time}`;
+  const [date, time = ''] = localTime(end).slice(0, -':00'.length).split(' ');
+  return end.toDateString() === new Date().toDateString() ? time : `${date} ${time}`;
 }
 
 /**

@@ -24,10 +24,9 @@ const STILL_OPEN =
 export const command: Command = {
   arguments: [{ metavar: 'FILE', help: 'File to edit: .env, YAML or JSON.', required: true, offers: 'file' }],
   options: [
-    {
-      ...switching('resume', 'Go on with the text of an edit that failed or was interrupted.'),
+    switching('resume', 'Go on with the text of an edit that failed or was interrupted.', {
       excludes: ['discard'],
-    },
+    }),
     switching('discard', 'Delete the text of such an edit, and start with the file as it is.'),
     switching(
       'on-disk',

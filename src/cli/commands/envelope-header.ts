@@ -15,19 +15,10 @@ import { Lookahead } from '../../transit/envelope/lookahead.ts';
 import type { ByteSink, ByteSource, DataKeys, RandomAccessSource } from '../../transit/envelope/ports.ts';
 import type { OwnCommand } from '../command.ts';
 import { openingOptions, refuseIdentities } from '../envelope/age-options.ts';
-import { dataKeysOf } from '../envelope/data-keys.ts';
+import { openingOf } from '../envelope/data-keys.ts';
 import { decryptedNames, type InputFile, inputsOf } from '../envelope/jobs.ts';
 import { aboutFile, aboutStandardInput } from '../envelope/not-an-envelope.ts';
-import {
-  contextOf,
-  contextOptions,
-  expectedKey,
-  inOption,
-  namedKey,
-  namingTyped,
-  once,
-  withFileAsInput,
-} from '../envelope/options.ts';
+import { contextOptions, expectedKey, inOption, namingTyped } from '../envelope/options.ts';
 import { type InFile, openInFile } from '../files/in-file.ts';
 import { announceStandardInput } from '../files/input.ts';
 import { outPlaceOf } from '../files/out-file.ts';
@@ -60,15 +51,10 @@ export const command: OwnCommand = {
     ],
   ],
   async run(session, typed) {
-    const given = withFileAsInput(session, typed);
-    const { options } = given;
-    const name = namedKey(given);
+    const { options, name, ...ways } = openingOf(session, typed);
     const inputs = await namingTyped(typed, async () => inputsOf(options, decryptedNames.isMeant));
     const file = await outPlaceOf(session, options);
-    const keys = options.has(VERIFY) ? once(() => dataKeysOf(session, contextOf(options), name)) : undefined;
-    const identities = options.has(VERIFY)
-      ? once(async () => (await import('../envelope/age-identities.ts')).identitiesOf(session, options, name))
-      : undefined;
+    const { keys, identities } = options.has(VERIFY) ? ways : {};
     const headers: HeaderJson[] = [];
     for (const input of inputs) {
       const header = await headerOf(session, input, { name, options, keys, identities }).catch(

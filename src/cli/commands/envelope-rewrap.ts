@@ -10,18 +10,9 @@ import type { DataKeys, RewritableFile } from '../../transit/envelope/ports.ts';
 import { rewrapEnvelope } from '../../transit/envelope/rewrap.ts';
 import type { Command } from '../command.ts';
 import { openingOptions, RECIPIENT, recipientOption, refuseIdentities } from '../envelope/age-options.ts';
-import { dataKeysOf } from '../envelope/data-keys.ts';
+import { openingOf } from '../envelope/data-keys.ts';
 import { decryptedNames, forEachFile, inputsOf } from '../envelope/jobs.ts';
-import {
-  contextOf,
-  contextOptions,
-  expectedKey,
-  inOption,
-  namedKey,
-  namingTyped,
-  once,
-  withFileAsInput,
-} from '../envelope/options.ts';
+import { contextOptions, expectedKey, inOption, namingTyped, once } from '../envelope/options.ts';
 import { openInFile, readFully } from '../files/in-file.ts';
 import { flush, throughOutFile, writeFailure } from '../files/out-file.ts';
 import { jsonText } from '../files/output.ts';
@@ -62,9 +53,7 @@ export const command: Command = {
     ],
   ],
   async run(session, typed) {
-    const given = withFileAsInput(session, typed);
-    const { options } = given;
-    const name = namedKey(given);
+    const { options, name, keys, identities } = openingOf(session, typed);
     if (textsOption(options, IN).length === 0) {
       const isFile = name !== undefined && isRegularFile(name);
       const hint = isFile
@@ -74,8 +63,7 @@ export const command: Command = {
     }
     const inputs = await namingTyped(typed, async () => inputsOf(options, decryptedNames.isMeant));
     const files = inputs.map(({ path }) => ({ from: fileOf(path) }));
-    const keys = once(() => dataKeysOf(session, contextOf(options), name));
-    const others = once(() => othersOf(session, options, name));
+    const others = once(() => othersOf(session, options, identities));
     const { results, exitCode } = await forEachFile(session, files, async ({ from }) => {
       if (await isAgeFile(from)) return rewrapForOthers(from, await others());
       if (options.has(RECIPIENT)) throw noRecipients(from);
@@ -117,7 +105,7 @@ interface Others {
 async function othersOf(
   session: Session,
   options: Given['options'],
-  name: string | undefined,
+  identities: () => Promise<readonly AgeIdentity[]>,
 ): Promise<Others> {
   if (!options.has(RECIPIENT)) {
     throw invalid('an age file does not list its recipients, so --recipient is required', {
@@ -126,11 +114,7 @@ async function othersOf(
     });
   }
   const { recipientsOf } = await import('../envelope/age-recipients.ts');
-  const { identitiesOf } = await import('../envelope/age-identities.ts');
-  return {
-    recipients: await recipientsOf(session, options),
-    identities: await identitiesOf(session, options, name),
-  };
+  return { recipients: await recipientsOf(session, options), identities: await identities() };
 }
 
 /**

@@ -12,7 +12,7 @@ import {
   refuseIdentities,
   sendingOptions,
 } from '../envelope/age-options.ts';
-import { dataKeysOf } from '../envelope/data-keys.ts';
+import { dataKeysOf, openingOf } from '../envelope/data-keys.ts';
 import { ageNames, decryptedNames, envelopeNames, jobsOf } from '../envelope/jobs.ts';
 import { aboutStandardInput } from '../envelope/not-an-envelope.ts';
 import {
@@ -22,14 +22,12 @@ import {
   inOption,
   namedKey,
   namingTyped,
-  once,
   rangeOf,
   rangeOptions,
   refuseCopyAsInput,
   refuseFileAsKey,
   refuseFileBeforeKey,
   severalOptions,
-  withFileAsInput,
   withFilesAsInput,
   withKeyFirst,
 } from '../envelope/options.ts';
@@ -163,17 +161,9 @@ export const decrypt: Command = {
     ],
   ],
   async run(session, typed) {
-    const given = withFileAsInput(session, typed);
-    const { options } = given;
-    const name = namedKey(given);
+    const { options, name, keys, identities } = openingOf(session, typed);
     const range = rangeOf(options);
     const jobs = await namingTyped(typed, () => jobsOf(session, options, decryptedNames));
-    const expected = name === undefined ? {} : { name };
-    // An age file may not need a store at all.
-    const keys = once(() => dataKeysOf(session, contextOf(options), name));
-    const identities = once(async () =>
-      (await import('../envelope/age-identities.ts')).identitiesOf(session, options, name),
-    );
     return transferAll({
       session,
       options,
@@ -192,7 +182,7 @@ export const decrypt: Command = {
           return { format: AGE, recipients: opened.header.stanzas.length };
         }
         refuseIdentities(options);
-        const common = { keys: await keys(), sink, onProgress, ...expected };
+        const common = { keys: await keys(), sink, onProgress, name };
         const header =
           range !== undefined && file !== undefined
             ? await decryptRange({ ...common, file, range })

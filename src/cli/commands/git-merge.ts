@@ -1,11 +1,13 @@
 import { tmpdir } from 'node:os';
-import { asCofferError } from '../../ground/errors.ts';
+import { closing } from '../../ground/closing.ts';
+import { refusedAs, unlessRefused } from '../../ground/errors.ts';
 import type { ScalarPlace, SecretFile } from '../../secret-files/format.ts';
 import { align, inQuestion, isAsExpected } from '../../secret-files/three-way.ts';
 import type { OwnCommand } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { writeOutFile } from '../files/out-file.ts';
+import type { MergeSides } from '../repository/git.ts';
 import { type Merged, mergeFile } from '../secret-files/merge-file.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import { formatFor, textOf } from '../secret-files/secret-file.ts';
@@ -39,22 +41,17 @@ export const command: OwnCommand = {
   },
 };
 
-interface Sides {
-  readonly base: Buffer;
-  readonly ours: Buffer;
-  readonly theirs: Buffer;
-}
-
 /**
  * Merges the file by its values.
  * @returns undefined if it is not a file of values, is not UTF-8 or is too large; then it is merged by lines, as bytes
  */
-async function mergedByValue(session: Session, sides: Sides, path: string): Promise<Merged | undefined> {
-  const files = await parsedSides(session, sides, path);
+async function mergedByValue(session: Session, sides: MergeSides, path: string): Promise<Merged | undefined> {
+  const files = await parsedSides(session, sides, path).catch(refusedAs(undefined));
   if (files === undefined) return undefined;
   const { format, base, ours, theirs } = files;
   const aligned = align(base, ours, theirs, await equalValues(session, path, inQuestion(base, ours, theirs)));
-  const parsed = (text: string): SecretFile | undefined => attempt(() => format.parse(text, path));
+  const parsed = (text: string): SecretFile | undefined =>
+    unlessRefused(() => format.parse(text, path), undefined);
   const merged = mergeFile({ ...aligned, labels: LABELS }, tmpdir());
   const isRight = ({ bytes }: Merged): boolean => {
     const file = parsed(bytes.toString());
@@ -67,22 +64,13 @@ async function mergedByValue(session: Session, sides: Sides, path: string): Prom
   return { ...merged, isClean: false };
 }
 
-async function parsedSides(session: Session, sides: Sides, path: string) {
-  try {
-    const texts = {
-      base: textOf(path, sides.base),
-      ours: textOf(path, sides.ours),
-      theirs: textOf(path, sides.theirs),
-    };
-    const rule = await new Rulebook(session).ruleFor(path).catch(() => undefined);
-    const format = await formatFor(path, rule?.format);
-    const empty = (text: string): SecretFile =>
-      format.parse(text === '' && format.name === 'json' ? '{}' : text, path);
-    return { format, base: empty(texts.base), ours: empty(texts.ours), theirs: empty(texts.theirs) };
-  } catch (error) {
-    if (asCofferError(error) === undefined) throw error;
-    return undefined;
-  }
+async function parsedSides(session: Session, sides: MergeSides, path: string) {
+  const [was, mine, others] = [sides.base, sides.ours, sides.theirs].map((side) => textOf(path, side));
+  const rule = await new Rulebook(session).ruleFor(path).catch(() => undefined);
+  const format = await formatFor(path, rule?.format);
+  const parsed = (text = ''): SecretFile =>
+    format.parse(text === '' && format.name === 'json' ? '{}' : text, path);
+  return { format, base: parsed(was), ours: parsed(mine), theirs: parsed(others) };
 }
 
 /** Returns which of the pairs are the same value, encrypted twice. If the values cannot be opened, returns none. */
@@ -92,32 +80,18 @@ async function equalValues(
   pairs: readonly (readonly [ScalarPlace, ScalarPlace])[],
 ): Promise<ReadonlySet<string>> {
   if (pairs.length === 0) return new Set();
-  const session = asked.quietly();
-  try {
-    const places = pairs.flat();
-    const found = places.flatMap(({ name, sealed }) =>
+  const found = pairs
+    .flat()
+    .flatMap(({ name, sealed }) =>
       sealed === undefined ? [] : [{ name, value: sealed, where: name, path }],
     );
-    const opened = await openValues(session, found, 'of-all-commits');
-    return new Set(
-      pairs.flatMap(([{ name }], index) => {
-        const [ours, theirs] = [opened[2 * index], opened[2 * index + 1]];
-        return typeof ours === 'string' && ours === theirs ? [name] : [];
-      }),
-    );
-  } catch (error) {
-    if (asCofferError(error) === undefined) throw error;
-    return new Set();
-  } finally {
-    await session.close();
-  }
-}
-
-function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch (error) {
-    if (asCofferError(error) === undefined) throw error;
-    return undefined;
-  }
+  const opened = await closing(asked.quietly(), (session) =>
+    openValues(session, found, 'of-all-commits').catch(refusedAs([])),
+  );
+  return new Set(
+    pairs.flatMap(([{ name }], index) => {
+      const [ours, theirs] = [opened[2 * index], opened[2 * index + 1]];
+      return typeof ours === 'string' && ours === theirs ? [name] : [];
+    }),
+  );
 }

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { asCofferError, notFound, unavailable, unsupported } from '../../ground/errors.ts';
+import { notFound, unavailable, unlessRefused, unsupported } from '../../ground/errors.ts';
 import { withoutLast } from '../../ground/trim.ts';
 import { RULES_NAME, type Rule } from '../../secret-files/rules.ts';
 import { KEYRING } from '../../team/directory.ts';
@@ -207,15 +207,12 @@ function isDue(session: Session, folder: string, root: string): boolean {
   const memory = new TeamMemory(session.environment);
   const store = memory.keyringAt(place.mark);
   if (store === undefined) return false;
-  try {
+  return unlessRefused(() => {
     const { facts } = loadFacts(place.directory);
     // Settling cannot restore a keyring that was replaced or destroyed: commands that use it say so.
     if (facts.get(store)?.kind !== 'store') return false;
     const state = judge(facts, store, signatureCheck(memory.verified(store)), memory.of(store).seen);
     const isIncomplete = state.holes.length > 0 || state.unseen.length > 0;
     return isIncomplete || isUnfinished(state) || state.cards.some((card) => isWaiting(state, card));
-  } catch (error) {
-    if (asCofferError(error) === undefined) throw error;
-    return false;
-  }
+  }, false);
 }

@@ -1,4 +1,4 @@
-import { asCofferError } from '../../ground/errors.ts';
+import { refusedAs } from '../../ground/errors.ts';
 import type { FileFormatName } from '../../secret-files/format.ts';
 import { sidesOf } from '../../secret-files/three-way.ts';
 import { formatValue, valuesIn } from '../../secret-files/value.ts';
@@ -25,10 +25,7 @@ export const command: Command = {
     const bytes = readFileWhole(path, 'FILE', MAX_INPUT_BYTES);
     const session = asked.quietly();
     const format = textOption(options, 'format') as FileFormatName | undefined;
-    const text = await decrypted(session, path, bytes, format).catch((error: unknown) => {
-      if (asCofferError(error) === undefined) throw error;
-      return undefined;
-    });
+    const text = await decrypted(session, path, bytes, format).catch(refusedAs(undefined));
     session.streams.out.write(text ?? bytes);
     await session.close();
     return DONE;

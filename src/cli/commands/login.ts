@@ -286,10 +286,9 @@ const NO_REVOKE = 'no-revoke';
  */
 export const logout: OwnCommand = {
   options: [
-    {
-      ...switching(REVOKE, 'Revoke the token on the server even if you entered it yourself.'),
+    switching(REVOKE, 'Revoke the token on the server even if you entered it yourself.', {
       excludes: [NO_REVOKE],
-    },
+    }),
     switching(NO_REVOKE, 'Delete the token here without revoking it on the server.'),
   ],
   details:

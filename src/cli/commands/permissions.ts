@@ -39,14 +39,12 @@ export const who: OwnCommand = {
     { metavar: 'PATH', help: 'API path, as in a policy, e.g. transit/decrypt/orders.', required: false },
   ],
   options: [
-    {
-      ...taking(
-        KEY,
-        'NAME',
-        'Name of a key. With --operation: list the holders of tokens that allow this operation with the key. Replaces CAPABILITY and PATH.',
-      ),
-      offers: 'key',
-    },
+    taking(
+      KEY,
+      'NAME',
+      'Name of a key. With --operation: list the holders of tokens that allow this operation with the key. Replaces CAPABILITY and PATH.',
+      { offers: 'key' },
+    ),
     taking(
       OPERATION,
       'OPERATION',

@@ -29,13 +29,9 @@ const options: readonly OptionSpec[] = [
   takingFile('tls-cert', 'TLS certificate chain of the server, PEM.'),
   takingFile('tls-key', 'Private key of the TLS certificate of the server, PEM.'),
   takingFile('tls-client-ca', 'Require each client to have a certificate of one of the CAs in FILE, PEM.'),
-  {
-    ...switching(
-      'tls-no-client-certs',
-      'Do not request client certificates (disables the "cert" login method).',
-    ),
+  switching('tls-no-client-certs', 'Do not request client certificates (disables the "cert" login method).', {
     excludes: ['tls-client-ca'],
-  },
+  }),
   switching('allow-insecure-listen', 'Allow HTTP without TLS on addresses that other machines can reach.'),
   taking('workers', 'N', 'Number of processes that handle requests.', { fallback: '1' }),
   taking('max-request-size', 'BYTES', 'Refuse requests larger than this.', { fallback: '32 MiB' }),

@@ -49,10 +49,7 @@ const MAX_SECRET_BYTES = 1 << 20;
 
 export const unseal: OwnCommand = {
   options: [
-    {
-      ...takingFile(IN, 'Read the secret from FILE.'),
-      fallback: 'prompt on a terminal, else standard input',
-    },
+    takingFile(IN, 'Read the secret from FILE.', { fallback: 'prompt on a terminal, else standard input' }),
     switching(RESET, 'Discard the recovery shares provided so far.', { excludes: [IN] }),
   ],
   details:

@@ -9,7 +9,7 @@ import { FileHasher, STANDARD } from '../files/hashing.ts';
 import { mayReplace, writeOutFile } from '../files/out-file.ts';
 import { printDocument } from '../files/output.ts';
 import { type Given, numberOption, textOption } from '../given.ts';
-import { argument, taking } from '../parse/everywhere.ts';
+import { argument, taking, takingFile } from '../parse/everywhere.ts';
 import { FORCE, forceOption } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 import { FORMATS, type SignatureFormat } from '../signatures/formats.ts';
@@ -41,13 +41,9 @@ export const command: OwnCommand = {
     taking(COMMENT, 'TEXT', 'With minisign: signed comment, which the verifier sees.', {
       fallback: 'timestamp and file name',
     }),
-    taking(
+    takingFile(
       MANIFEST,
-      'FILE',
       'Write SHA-256 checksums of all files to FILE (sha256sum format) and sign only FILE.',
-      {
-        offers: 'file',
-      },
     ),
     taking(KEY_VERSION, 'N', 'Version of the key to sign with.', { fallback: 'latest' }),
     { ...forceOption, help: 'Overwrite existing signature files.' },

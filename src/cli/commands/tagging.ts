@@ -1,6 +1,6 @@
 import { asCofferError, type CofferError, invalid, notFound } from '../../ground/errors.ts';
 import type { Operation, Runner } from '../../operations/declaration/operation.ts';
-import { counted, type ResourceDocument, type TagResource } from '../../operations/tags/documents.ts';
+import { counted, type TagResource } from '../../operations/tags/documents.ts';
 import {
   attach as attachOperation,
   detach as detachOperation,
@@ -19,7 +19,7 @@ import { switching, taking } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
 import { type Choice, choiceOf, chosenWorkspaces, whereOptions } from '../tags/chosen.ts';
 import { carryOut, inCalls } from '../tags/in-calls.ts';
-import { organizationOf } from '../tags/surroundings.ts';
+import { organizationOf, shownTag } from '../tags/surroundings.ts';
 import { withPermission } from '../with-permission.ts';
 
 /** `tags attach` and `tags detach`, for the named workspaces, for all that match a filter, or for keys. */
@@ -176,11 +176,9 @@ async function onChosen(session: Session, given: Given, bulk: Bulk, choice: Choi
       (workspace) => !bulk.isDone(workspace.attributes['tag-names'].includes(attributes.name)),
     );
     if (!isDry) {
-      const pieces = inCalls(changed.map((workspace) => workspace.id)).map((data) => ({
-        count: data.length,
-        run: () => runner.run(bulk.operation, { tag_id: id, data }),
-      }));
-      await carryOut(session, 'workspaces', pieces);
+      const ids = changed.map((workspace) => workspace.id);
+      const attached = (data: readonly string[]) => runner.run(bulk.operation, { tag_id: id, data });
+      await carryOut(session, 'workspaces', inCalls(ids, attached));
     }
     const names = changed.map((workspace) => workspace.attributes.name);
     results.push({ tag: attributes.name, names, unchanged: workspaces.length - changed.length });
@@ -237,12 +235,11 @@ async function tagsCalled(
   return tags;
 }
 
-async function tagCalled(runner: Runner, organization_name: string, tag: string): Promise<TagResource> {
-  const which =
-    parseAnyIdentifier(tag) === undefined ? { organization_name, tag_name: tag } : { tag_id: tag };
-  const { data } = await runner.run('tags show', which);
-  return (data as ResourceDocument<TagResource>).data;
-}
+const tagCalled = (runner: Runner, organization_name: string, tag: string): Promise<TagResource> =>
+  shownTag(
+    runner,
+    parseAnyIdentifier(tag) === undefined ? { organization_name, tag_name: tag } : { tag_id: tag },
+  );
 
 export const attach = bulkCommand({
   path: ['tags', 'attach'],

@@ -1,26 +1,21 @@
 import { asCofferError, invalid } from '../../ground/errors.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
 import { MOST_LINKED } from '../../operations/json-api/linkage.ts';
-import {
-  copiedFirst,
-  counted,
-  type ResourceDocument,
-  type TagResource,
-} from '../../operations/tags/documents.ts';
+import { copiedFirst, counted, type TagResource } from '../../operations/tags/documents.ts';
 import { deletionQuestion, remove, rename, UNUSED_ONLY } from '../../operations/tags/tags.ts';
 import { anyOf, foldCase } from '../../tags/names.ts';
 import { tagNotFound } from '../../tags/organization.ts';
 import type { Command, OwnCommand } from '../command.ts';
 import { everyPage } from '../every-page.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
-import { type RawValues, resolved } from '../files/operation-values.ts';
+import { resolved } from '../files/operation-values.ts';
 import { printResult } from '../files/output.ts';
 import { textsOption } from '../given.ts';
 import { commandOf } from '../operation-command.ts';
 import { switching, taking } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
 import { carryOut, deletingUnused, inCalls } from '../tags/in-calls.ts';
-import { organizationOf } from '../tags/surroundings.ts';
+import { organizationOf, shownTag } from '../tags/surroundings.ts';
 import { withPermission } from '../with-permission.ts';
 
 const renaming = commandOf(['tags', 'rename'], 'Rename a tag, or merge it into another', rename);
@@ -51,9 +46,9 @@ async function questionOf(
   const what = `Merge ${tag} into ${name}?`;
   const consequence = `${tag} is deleted. ${copiedFirst()}`;
   try {
-    const from = await shown(runner, await resolved(rename, { tag_id: tag }, runner));
+    const from = await shownTag(runner, await resolved(rename, { tag_id: tag }, runner));
     const organization_name = session.settings.organization ?? from.relationships.organization.data.id;
-    const into = await shown(runner, { organization_name, tag_name: foldCase(name) });
+    const into = await shownTag(runner, { organization_name, tag_name: foldCase(name) });
     if (from.id === into.id) return undefined;
     const count = from.attributes['instance-count'];
     if (count === 0) return `${what} ${consequence}`;
@@ -64,11 +59,6 @@ async function questionOf(
     // Tags that the caller may not read are merged without their counts.
     return `${what} ${consequence}`;
   }
-}
-
-async function shown(runner: Runner, which: RawValues): Promise<TagResource> {
-  const { data } = await runner.run('tags show', which);
-  return (data as ResourceDocument<TagResource>).data;
 }
 
 const deleting = commandOf(
@@ -109,17 +99,13 @@ async function deleteMany(session: Session, given: readonly string[]): Promise<n
   );
   session.requireConsent();
   if (!(await session.confirmed(async () => deletionQuestion([...tags])))) return FAILED;
-  const pieces = inCalls([...tags].map(({ id }) => id)).map((data) => ({
-    count: data.length,
-    run: () => runner.run(remove, { organization_name, data }),
-  }));
+  const ids = [...tags].map(({ id }) => id);
   await carryOut(
     session,
     'tags',
-    pieces,
+    inCalls(ids, (data) => runner.run(remove, { organization_name, data })),
     'run the command again with the tags that "coffer tags list" still lists',
   );
-  // With JSON output, prints an empty document, as for a call without a result.
   if (session.settings.format === 'json') await printResult(session, {}, {});
   session.remark(`Deleted ${counted(tags.size, 'tag')}.`);
   return isWhole ? DONE : FAILED;

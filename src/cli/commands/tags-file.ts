@@ -120,9 +120,7 @@ export const importTags: Command = {
       FROM,
       'KIND',
       'Import from a Terraform Enterprise server (tfe) at --address into the local store, instead of from a file.',
-      {
-        choices: [TFE],
-      },
+      { choices: [TFE] },
     ),
     taking(FROM_ORG, 'NAME', 'Organization on the server of --from.', {
       fallback: "the local organization's name",

@@ -26,7 +26,7 @@ import {
 } from '../files/input.ts';
 import { printResult } from '../files/output.ts';
 import { choiceOption, type Given, textOption } from '../given.ts';
-import { argument, switching, taking } from '../parse/everywhere.ts';
+import { argument, switching, taking, takingFile } from '../parse/everywhere.ts';
 import { optionsOf } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 import { ENDINGS, namespaceIn, namespaceOption, withFileBeforeSignature } from '../signatures/naming.ts';
@@ -69,19 +69,11 @@ export const command: Command = {
       PUBLIC_KEY,
       'KEY',
       'Verify with this public key, or the one in this file: PEM, OpenSSH, minisign or JWK.',
-      {
-        excludes: [ALLOWED_SIGNERS, KEY],
-      },
+      { excludes: [ALLOWED_SIGNERS, KEY] },
     ),
-    taking(
-      ALLOWED_SIGNERS,
-      'FILE',
-      'Accept keys that this OpenSSH allowed_signers file lists for --identity.',
-      {
-        offers: 'file',
-        excludes: [KEY],
-      },
-    ),
+    takingFile(ALLOWED_SIGNERS, 'Accept keys that this OpenSSH allowed_signers file lists for --identity.', {
+      excludes: [KEY],
+    }),
     taking(
       IDENTITY,
       'WHO',

@@ -5,7 +5,6 @@ import type { Location } from '../../store/backends/backend-kind.ts';
 import { withBackendAt } from '../../store/backends/registry.ts';
 import type { Credential } from '../../store/slots/credential.ts';
 import { sayWhyAsked } from '../agent/managing.ts';
-import type { OptionSpec } from '../command.ts';
 import type { Given } from '../given.ts';
 import { LastSeen } from '../last-seen.ts';
 import { switching } from '../parse/everywhere.ts';
@@ -14,11 +13,10 @@ import { advisedToManage } from '../secrets/unlock-advice.ts';
 import type { Session } from '../session.ts';
 
 /** Option to continue without damaged data, for each command that exports or copies a whole store. */
-export const WITHOUT_DAMAGED: OptionSpec = {
-  flag: 'without-damaged',
-  takes: 'nothing',
-  help: 'Leave out damaged or missing documents (such as keys) and list them, instead of failing.',
-};
+export const WITHOUT_DAMAGED = switching(
+  'without-damaged',
+  'Leave out damaged or missing documents (such as keys) and list them, instead of failing.',
+);
 
 /** Formats the damage of a file, and its document if that is known. */
 export const findingText = ({ reason, holds }: Finding): string =>

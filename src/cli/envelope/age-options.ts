@@ -1,7 +1,7 @@
 import { invalid } from '../../ground/errors.ts';
 import type { OptionSpec } from '../command.ts';
 import { type Given, textsOption } from '../given.ts';
-import { switching, takingFile } from '../parse/everywhere.ts';
+import { switching, taking, takingFile } from '../parse/everywhere.ts';
 
 /** Options for files in the age format. The code that uses them is loaded on demand. */
 
@@ -11,13 +11,12 @@ const PASSPHRASE = 'passphrase';
 export const PASSPHRASE_FILE = 'passphrase-file';
 export const ARMOR = 'armor';
 
-export const recipientOption: OptionSpec = {
-  flag: RECIPIENT,
-  takes: 'values',
-  metavar: 'WHO',
-  help: 'Encrypt for this recipient, in the age format: age1…, an SSH public key, the name of a key, or @FILE with one per line. Can be repeated.',
-  offers: 'key',
-};
+export const recipientOption = taking(
+  RECIPIENT,
+  'WHO',
+  'Encrypt for this recipient, in the age format: age1…, an SSH public key, the name of a key, or @FILE with one per line. Can be repeated.',
+  { takes: 'values', offers: 'key' },
+);
 
 /** Options of commands that encrypt files for others. */
 export const sendingOptions: readonly OptionSpec[] = [
@@ -29,14 +28,11 @@ export const sendingOptions: readonly OptionSpec[] = [
 
 /** Options of commands that open files of others. */
 export const openingOptions: readonly OptionSpec[] = [
-  {
-    flag: IDENTITY,
-    takes: 'values',
-    metavar: 'FILE',
-    help: 'Decrypt an age file with the private key in FILE: AGE-SECRET-KEY-… or an SSH key. Can be repeated.',
-    fallback: 'keys of the store',
-    offers: 'file',
-  },
+  takingFile(
+    IDENTITY,
+    'Decrypt an age file with the private key in FILE: AGE-SECRET-KEY-… or an SSH key. Can be repeated.',
+    { takes: 'values', fallback: 'keys of the store' },
+  ),
   takingFile(PASSPHRASE_FILE, 'Read the passphrase of an age file from FILE.'),
 ];
 

@@ -3,9 +3,28 @@ import { CofferError, denied } from '../../ground/errors.ts';
 import type { JsonObject } from '../../ground/objects.ts';
 import { isMountPath } from '../../mounts/paths.ts';
 import type { DataKeys, KeyReference } from '../../transit/envelope/ports.ts';
+import type { Given } from '../given.ts';
 import type { Session } from '../session.ts';
+import { contextOf, namedKey, once, withFileAsInput } from './options.ts';
 
 const DATA_KEY_BITS = 256;
+
+/**
+ * Returns what a command that opens files was given, and what it opens them with. Nothing is opened before a file needs
+ * it: an age file may not need a store at all.
+ * @throws `invalid` if the name cannot be that of a key
+ */
+export function openingOf(session: Session, typed: Given) {
+  const given = withFileAsInput(session, typed);
+  const { options } = given;
+  const name = namedKey(given);
+  return {
+    options,
+    name,
+    keys: once(() => dataKeysOf(session, contextOf(options), name)),
+    identities: once(async () => (await import('./age-identities.ts')).identitiesOf(session, options, name)),
+  };
+}
 
 /**
  * Returns the named keys for envelopes, of the local store or of a server; only data keys are transferred.

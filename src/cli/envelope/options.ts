@@ -4,10 +4,10 @@ import { isRegularFile } from '../../ground/directories.ts';
 import { asCofferError, CofferError, invalid } from '../../ground/errors.ts';
 import { context } from '../../operations/transit/parameters.ts';
 import type { ByteRange } from '../../transit/envelope/decrypt.ts';
-import type { ArgumentSpec, OptionSpec } from '../command.ts';
+import type { OptionSpec } from '../command.ts';
 
 import { type Given, numberOption, textOption, textsOption } from '../given.ts';
-import { taking } from '../parse/everywhere.ts';
+import { argument, taking, takingFile } from '../parse/everywhere.ts';
 import { CIPHERTEXT, forceOption, IN, optionsOf } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 import { shellWord } from '../terminal/shell-word.ts';
@@ -18,14 +18,10 @@ type Options = Given['options'];
 
 export const OUT_DIR = 'out-dir';
 
-export const inOption: OptionSpec = {
-  flag: IN,
+export const inOption = takingFile(IN, 'Files to read; directories are read recursively.', {
   takes: 'values',
-  metavar: 'FILE',
-  help: 'Files to read; directories are read recursively.',
   fallback: 'standard input',
-  offers: 'file',
-};
+});
 
 export const severalOptions: readonly OptionSpec[] = [
   taking(OUT_DIR, 'DIR', 'Write a result file for each input file to the directory DIR.', {
@@ -37,12 +33,11 @@ export const severalOptions: readonly OptionSpec[] = [
 ];
 
 /** Argument for the named key, which the header also contains. */
-export const expectedKey: ArgumentSpec = {
-  metavar: 'NAME',
-  help: 'Key that the file should be encrypted with; fail if it is another. Default: any.',
-  required: false,
-  offers: 'key',
-};
+export const expectedKey = argument(
+  'NAME',
+  'Key that the file should be encrypted with; fail if it is another. Default: any.',
+  { required: false, offers: 'key' },
+);
 
 /**
  * Returns the named key, if one is given.

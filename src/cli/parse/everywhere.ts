@@ -13,8 +13,11 @@ export const taking = (
 ): OptionSpec => ({ flag, takes: 'value', metavar, help, ...more });
 
 /** Declares an option whose value is a file name. */
-export const takingFile = (flag: string, help: string): OptionSpec =>
-  taking(flag, 'FILE', help, { offers: 'file' });
+export const takingFile = (
+  flag: string,
+  help: string,
+  more: Partial<Pick<OptionSpec, 'excludes' | 'fallback' | 'takes'>> = {},
+): OptionSpec => taking(flag, 'FILE', help, { offers: 'file', ...more });
 
 /** Declares an option without a value. */
 export const switching = (

@@ -291,18 +291,15 @@ function shapeOptions(params: Params, shape: CommandShape, batch: string | undef
   return options;
 }
 
-const selfOption = ({ input }: CommandShape): OptionSpec => ({
-  ...switching(SELF, 'Use your own token instead of ID.'),
-  excludes: input === undefined ? undefined : [IN],
-});
+const selfOption = ({ input }: CommandShape): OptionSpec =>
+  switching(SELF, 'Use your own token instead of ID.', { excludes: input && [IN] });
 
-const batchOption = (besideInput: boolean): OptionSpec => ({
-  ...takingFile(
+const batchOption = (besideInput: boolean): OptionSpec =>
+  takingFile(
     BATCH,
     'Process many items from FILE ("-": standard input), JSON Lines or a JSON array, and print one line per item.',
-  ),
-  excludes: besideInput ? [IN] : undefined,
-});
+    { excludes: besideInput ? [IN] : undefined },
+  );
 
 /** Returns the examples of an operation without declared ones: the command with its required parameters. */
 export function plainExamples(

@@ -124,7 +124,7 @@ export function indexedFilesNamed(top: string, name: string): readonly IndexedFi
 }
 
 /** Three versions of an unmerged file in the index. A version that does not exist is empty. */
-interface MergeSides {
+export interface MergeSides {
   readonly base: Buffer;
   readonly ours: Buffer;
   readonly theirs: Buffer;

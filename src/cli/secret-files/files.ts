@@ -5,12 +5,12 @@ import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import { type FileFormatName, FORMAT_NAMES } from '../../secret-files/format.ts';
 import { RULES_NAME, type Rule } from '../../secret-files/rules.ts';
 import type { SealedValue } from '../../secret-files/value.ts';
-import type { ArgumentSpec, OptionSpec } from '../command.ts';
+import type { ArgumentSpec } from '../command.ts';
 import { DONE, exitCodeOf } from '../exit-codes.ts';
 import type { OutPlace } from '../files/out-file.ts';
 import { printDocument, printResult } from '../files/output.ts';
-import { type Given, textOption } from '../given.ts';
-import { taking } from '../parse/everywhere.ts';
+import { choiceOption, type Given, textOption } from '../given.ts';
+import { argument, taking } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
 import { errorLine } from '../terminal/report.ts';
 import { Rulebook } from './rulebook.ts';
@@ -20,12 +20,7 @@ import type { ChosenKey } from './values.ts';
 
 /* Common parts of the commands for files with secrets. */
 
-export const oneFile: ArgumentSpec = {
-  metavar: FILE,
-  help: 'File: .env, YAML or JSON.',
-  required: true,
-  offers: 'file',
-};
+export const oneFile = argument(FILE, 'File: .env, YAML or JSON.', { offers: 'file' });
 export const manyFiles: ArgumentSpec = { ...oneFile, help: 'Files: .env, YAML or JSON.', many: true };
 
 export const KEY = 'key';
@@ -34,30 +29,21 @@ const FORMAT = 'format';
 /** Past participle of the messages of `secrets encrypt`. */
 export const ENCRYPTED = 'Encrypted';
 
-export const keyOption: OptionSpec = taking(KEY, 'NAME', 'Key to encrypt with.', {
+export const keyOption = taking(KEY, 'NAME', 'Key to encrypt with.', {
   fallback: 'from .coffer.yaml',
   offers: 'key',
 });
-export const formatOption: OptionSpec = taking(
-  FORMAT,
-  'FORMAT',
-  'File format, if the file name does not show it.',
-  {
-    fallback: 'from .coffer.yaml, else from the file name',
-    choices: FORMAT_NAMES,
-  },
-);
+export const formatOption = taking(FORMAT, 'FORMAT', 'File format, if the file name does not show it.', {
+  fallback: 'from .coffer.yaml, else from the file name',
+  choices: FORMAT_NAMES,
+});
 
 /**
  * Returns the requested format.
  * @throws `invalid` for an unknown format
  */
-export function formatIn(options: Given['options']): FileFormatName | undefined {
-  const text = textOption(options, FORMAT);
-  const format = FORMAT_NAMES.find((name) => name === text);
-  if (text === undefined || format !== undefined) return format;
-  throw invalid(`invalid value "${text}"`, { field: FORMAT, hint: `use one of ${FORMAT_NAMES.join(', ')}` });
-}
+export const formatIn = (options: Given['options']): FileFormatName | undefined =>
+  choiceOption(options, FORMAT, FORMAT_NAMES);
 
 /** File, and the rule that applies to it. */
 export interface RuledFile extends OpenFile {

@@ -26,13 +26,12 @@ export const slotOptions: readonly OptionSpec[] = [
     'Unlock with recovery shares: N shares are printed, once; any T of them (--threshold) unlock the store.',
   ),
   taking('threshold', 'T', 'Number of shares needed to unlock; required with --shares.'),
-  {
-    flag: 'recipient',
-    takes: 'values',
-    metavar: 'WHO',
-    help: 'Unlock with the age or SSH private key that belongs to this public key: age1…, "ssh-ed25519 …", or @FILE with one per line. Can be repeated.',
-    offers: 'file',
-  },
+  taking(
+    'recipient',
+    'WHO',
+    'Unlock with the age or SSH private key that belongs to this public key: age1…, "ssh-ed25519 …", or @FILE with one per line. Can be repeated.',
+    { takes: 'values', offers: 'file' },
+  ),
   taking('label', 'TEXT', 'Name for the new secret in "coffer slots list".'),
 ];
 

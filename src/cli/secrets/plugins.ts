@@ -1,5 +1,6 @@
 import { Duplex } from 'node:stream';
 import { asCofferError, unavailable } from '../../ground/errors.ts';
+import { inTime } from '../../ground/pause.ts';
 import { Conversation } from '../../transit/envelope/age/conversation.ts';
 import {
   BROKEN_OFF,
@@ -77,15 +78,7 @@ const isGone = (error: unknown): boolean =>
  * Waits until a plugin has exited and its output was read: it may have to release its device. It is killed if that
  * takes too long.
  */
-async function endedOr(kill: () => void, ended: Promise<void>): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(() => {
-    kill();
-    resolve();
-  }, ENDING_MS);
-  await Promise.race([ended, late]);
-  clearTimeout(timer);
-}
+const endedOr = (kill: () => void, ended: Promise<void>): Promise<void> => inTime(ended, ENDING_MS, kill);
 
 /** Calls `late` if the plugin sends nothing for this time; prompting the user does not count. */
 function silenceWatch(milliseconds: number, late: () => void) {

@@ -34,14 +34,11 @@ export async function carryOutPlan(
     plan.added.filter(({ workspace }) => isNew.has(workspace)),
     ({ workspace }) => workspace,
   );
-  const makeTags = inCalls(plan.newTags).map((data) => ({
-    count: data.length,
-    async run() {
-      const answer = await runner.run('tags create', { organization_name, data });
-      for (const { id, attributes } of (answer.data as Resources<TagResource>).data)
-        tags.set(attributes.name, id);
-    },
-  }));
+  const makeTags = inCalls(plan.newTags, async (data) => {
+    const answer = await runner.run('tags create', { organization_name, data });
+    for (const { id, attributes } of (answer.data as Resources<TagResource>).data)
+      tags.set(attributes.name, id);
+  });
   const makeWorkspaces = plan.newWorkspaces.map((name) => ({
     count: 1 + (onNew.get(name)?.length ?? 0),
     async run() {
@@ -86,14 +83,12 @@ interface Ids {
 
 const moving = (runner: Runner, { moved }: TagPlan, ids: Ids): readonly CountedCall[] =>
   [...Map.groupBy(moved, ({ project }) => project)].flatMap(([project, moves]) =>
-    inCalls(moves).map((part) => ({
-      count: part.length,
-      run: () =>
-        runner.run('projects move', {
-          project_id: ids.project(project),
-          data: part.map(({ workspace }) => ids.workspace(workspace)),
-        }),
-    })),
+    inCalls(moves, (part) =>
+      runner.run('projects move', {
+        project_id: ids.project(project),
+        data: part.map(({ workspace }) => ids.workspace(workspace)),
+      }),
+    ),
   );
 
 /** Binds each workspace and each project with a call of its own. */
@@ -122,27 +117,21 @@ function linking(
   operations: { readonly ofTag: string; readonly ofWorkspace: string },
 ): readonly CountedCall[] {
   const byTag = [...Map.groupBy(attachments, ({ tag }) => tag)].flatMap(([tag, items]) =>
-    inCalls(items).map((part) => [tag, part] as const),
+    inCalls(items, (part) =>
+      runner.run(operations.ofTag, {
+        tag_id: ids.tag(tag),
+        data: part.map(({ workspace }) => ids.workspace(workspace)),
+      }),
+    ),
   );
   const byWorkspace = [...Map.groupBy(attachments, ({ workspace }) => workspace)].flatMap(
-    ([workspace, items]) => inCalls(items).map((part) => [workspace, part] as const),
-  );
-  if (byTag.length <= byWorkspace.length) {
-    return byTag.map(([tag, items]) => ({
-      count: items.length,
-      run: () =>
-        runner.run(operations.ofTag, {
-          tag_id: ids.tag(tag),
-          data: items.map(({ workspace }) => ids.workspace(workspace)),
+    ([workspace, items]) =>
+      inCalls(items, (part) =>
+        runner.run(operations.ofWorkspace, {
+          workspace_id: ids.workspace(workspace),
+          data: part.map(({ tag }) => ids.tag(tag)),
         }),
-    }));
-  }
-  return byWorkspace.map(([workspace, items]) => ({
-    count: items.length,
-    run: () =>
-      runner.run(operations.ofWorkspace, {
-        workspace_id: ids.workspace(workspace),
-        data: items.map(({ tag }) => ids.tag(tag)),
-      }),
-  }));
+      ),
+  );
+  return byTag.length <= byWorkspace.length ? byTag : byWorkspace;
 }

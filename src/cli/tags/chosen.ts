@@ -3,6 +3,7 @@ import type { WorkspaceResource } from '../../operations/tags/documents.ts';
 import { anyOf, isPattern, wildcard } from '../../tags/names.ts';
 import type { OptionSpec } from '../command.ts';
 import { type Given, textsOption } from '../given.ts';
+import { taking } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
 import { keysIn, withBindings } from './surroundings.ts';
 
@@ -14,19 +15,18 @@ export const ALL_TAGS = 'all-tags';
 export const ANY_TAG = 'any-tag';
 export const NO_TAG = 'without-tag';
 
-const choosing = (flag: string, metavar: string, help: string, isTag = true): OptionSpec => ({
-  flag,
-  takes: 'values',
-  metavar,
-  help,
-  offers: isTag ? 'tag' : 'workspace',
-});
+const choosing = (
+  flag: string,
+  metavar: string,
+  help: string,
+  offers: 'tag' | 'workspace' = 'tag',
+): OptionSpec => taking(flag, metavar, help, { takes: 'values', offers });
 
 /** Declares `--all-tags`, the counterpart of `--any-tag`, as an alias of a flag. */
 export const sameAs = (flag: string): OptionSpec => choosing(ALL_TAGS, 'TAG', `Alias of --${flag}.`);
 
 export const whereOptions: readonly OptionSpec[] = [
-  choosing(WHERE_NAME, 'NAME', 'Choose workspaces by name; * is a wildcard.', false),
+  choosing(WHERE_NAME, 'NAME', 'Choose workspaces by name; * is a wildcard.', 'workspace'),
   choosing(
     WHERE_TAG,
     'TAG',

@@ -7,10 +7,15 @@ import { inBoundedCalls } from '../files/bounded-calls.ts';
 import type { Session } from '../session.ts';
 import { ProgressBar } from '../terminal/progress.ts';
 
-/** Splits items into calls of the maximum size. */
-export const inCalls = <T>(items: readonly T[]): readonly (readonly T[])[] => [
-  ...inBoundedCalls(items, { items: MOST_LINKED }),
-];
+/** Returns the calls that `run` makes for items, each for as many as one call takes. */
+export const inCalls = <T>(
+  items: readonly T[],
+  run: (part: readonly T[]) => Promise<unknown>,
+): readonly CountedCall[] =>
+  [...inBoundedCalls(items, { items: MOST_LINKED })].map((part) => ({
+    count: part.length,
+    run: () => run(part),
+  }));
 
 /** One call, and the number of objects that it changes. */
 export interface CountedCall {
@@ -62,12 +67,9 @@ export const deletingUnused = (
   tags: readonly TagResource[],
   onDeleted: (names: readonly string[]) => void = () => {},
 ): readonly CountedCall[] =>
-  inCalls(tags).map((part) => ({
-    count: part.length,
-    async run() {
-      const data = part.map(({ id }) => id);
-      const answer = await runner.run('tags delete', { organization_name, data, [UNUSED_ONLY]: true });
-      const deleted = (answer.data as Resources<TagResource> | undefined)?.data ?? part;
-      onDeleted(deleted.map(({ attributes }) => attributes.name));
-    },
-  }));
+  inCalls(tags, async (part) => {
+    const data = part.map(({ id }) => id);
+    const answer = await runner.run('tags delete', { organization_name, data, [UNUSED_ONLY]: true });
+    const deleted = (answer.data as Resources<TagResource> | undefined)?.data ?? part;
+    onDeleted(deleted.map(({ attributes }) => attributes.name));
+  });

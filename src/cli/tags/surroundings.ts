@@ -2,7 +2,12 @@ import { asCofferError } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
 import type { GatheredList, ListDocument } from '../../operations/json-api/pages.ts';
-import type { ProjectResource, TagResource, WorkspaceResource } from '../../operations/tags/documents.ts';
+import type {
+  ProjectResource,
+  ResourceDocument,
+  TagResource,
+  WorkspaceResource,
+} from '../../operations/tags/documents.ts';
 import type { KeyValues } from '../../tag-files/tag-file.ts';
 import { everyPage } from '../every-page.ts';
 import { missingOrganization, type RawValues } from '../files/operation-values.ts';
@@ -16,6 +21,12 @@ export function organizationOf(session: Session): string {
   const { organization } = session.settings;
   if (organization !== undefined) return organization;
   throw missingOrganization();
+}
+
+/** Reads a tag by its ID, or by its name and organization. */
+export async function shownTag(runner: Runner, which: RawValues): Promise<TagResource> {
+  const { data } = await runner.run('tags show', which);
+  return (data as ResourceDocument<TagResource>).data;
 }
 
 /** Object that keys are bound to. */

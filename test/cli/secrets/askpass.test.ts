@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { askToUnlockOf } from '../../../src/cli/agent/ask-to-unlock.ts';
+import { askToUnlockOf } from '../../../src/cli/agent/ask.ts';
 import { openRunner } from '../../../src/cli/command-line.ts';
 import {
   answerByProgram,

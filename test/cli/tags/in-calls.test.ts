@@ -9,7 +9,7 @@ import { answeredSession } from '../answering.ts';
 const names = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `t${at}`);
 
 it('a change of many tags is cut into calls of a thousand', () => {
-  expect(inCalls(names(2001)).map(({ length }) => length)).toEqual([1000, 1000, 1]);
+  expect(inCalls(names(2001), async () => undefined).map(({ count }) => count)).toEqual([1000, 1000, 1]);
 });
 
 it('a change that fails says how many tags are done, unless none is', async () => {
