@@ -15,8 +15,8 @@ import { liesBelow, refuseWayOut, topOf } from '../repository/files-of-others.ts
 import { Files, formatIn, formatOption, Outcomes, printExactly } from '../secret-files/files.ts';
 import { refuseReadable, requireRules } from '../secret-files/left-readable.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
-import { parsedFile, textOf } from '../secret-files/secret-file.ts';
-import { missingValue, openFiles, type ReadFile } from '../secret-files/transform.ts';
+import { parsedFile, type ReadFile, textOf } from '../secret-files/secret-file.ts';
+import { missingValue, openFiles } from '../secret-files/transform.ts';
 import type { Session } from '../session.ts';
 
 /**

@@ -28,12 +28,11 @@ import {
 import { keyOrAdvice } from '../secret-files/first-key.ts';
 import { consentToLess, requireRules } from '../secret-files/left-readable.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
-import { replaceSecretFile } from '../secret-files/secret-file.ts';
+import { type ReadFile, replaceSecretFile } from '../secret-files/secret-file.ts';
 import {
   committedFile,
   missingValue,
   openFiles,
-  type ReadFile,
   sealFiles,
   warnOfDamaged,
 } from '../secret-files/transform.ts';

@@ -3,7 +3,7 @@ import { dotenv } from '../../secret-files/dotenv.ts';
 import type { ScalarPlace } from '../../secret-files/format.ts';
 import { parseValue } from '../../secret-files/value.ts';
 import type { Environment } from '../given.ts';
-import type { ReadFile } from '../secret-files/transform.ts';
+import type { ReadFile } from '../secret-files/secret-file.ts';
 import { withoutOwnSecrets } from '../secrets/secret-variables.ts';
 
 /** Name in errors for variables of the environment, which are in no file. */

@@ -9,7 +9,7 @@ import { hasKeyring } from '../team/nearest.ts';
 import { quoted } from '../terminal/shell-word.ts';
 import type { RuledPath } from './last-rules.ts';
 import { few, lastChangeIn, type Rulebook } from './rulebook.ts';
-import type { ReadFile } from './transform.ts';
+import type { ReadFile } from './secret-file.ts';
 
 /*
  * Anyone who can push can change the rules of a repository. These two checks make sure that such a change does not

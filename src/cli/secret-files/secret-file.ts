@@ -25,7 +25,14 @@ import { refuseWayOut } from '../repository/files-of-others.ts';
 import { unmergedSides } from '../repository/git.ts';
 import type { Session } from '../session.ts';
 import { shellWord } from '../terminal/shell-word.ts';
-import type { ReadFile } from './transform.ts';
+
+/** File as read, or a text that will become one. */
+export interface ReadFile {
+  /** Path in error messages. */
+  readonly path: string;
+  readonly format: FileFormat;
+  readonly file: SecretFile;
+}
 
 /** File whose values are encrypted one by one, as read. */
 export interface OpenFile {

@@ -2,7 +2,6 @@ import { realpathSync } from 'node:fs';
 import { asCofferError, CofferError, notFound, refusedAs } from '../../ground/errors.ts';
 import { meantText, nearest } from '../../ground/nearness.ts';
 import {
-  type FileFormat,
   lineCounter,
   otherNameRefused,
   type ScalarPlace,
@@ -16,16 +15,8 @@ import type { Session } from '../session.ts';
 import type { ValueResult } from '../team/found-values.ts';
 import { teamKeysFor } from '../team/nearest.ts';
 import type { Adoption, CountedVersions } from '../team/team-keys.ts';
-import { parsedFile } from './secret-file.ts';
+import { parsedFile, type ReadFile } from './secret-file.ts';
 import { type ChosenKey, openValues, rewrapValues, sealValues } from './values.ts';
-
-/** File as read, or a text that will become one. */
-export interface ReadFile {
-  /** Path in error messages. */
-  readonly path: string;
-  readonly format: FileFormat;
-  readonly file: SecretFile;
-}
 
 /** Result for one file, with the number of changed values; or all errors. */
 export type FileResult =
