@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { copyStore } from '../../src/store/administration/copy.ts';
 import { examineStore } from '../../src/store/administration/doctor.ts';
+import { FilesBackend } from '../../src/store/backends/files/files-backend.ts';
 import { builtCommand } from '../built.ts';
 import { KEY, newStoreDirectory, openWithKey, rawCredential, temporaryDirectory } from './temporary-store.ts';
 
@@ -33,4 +35,24 @@ it('a copy has everything that another process wrote while it was made', async (
     env: { ...env, COFFER_STORE: to },
   });
   expect(list.toString()).toBe('late\n');
+});
+
+it('a copy is given up after four attempts, while other processes keep writing', async () => {
+  const from = await newStoreDirectory();
+  const to = join(temporaryDirectory(), 'copy');
+  let revision = 0;
+  vi.spyOn(FilesBackend.prototype, 'state').mockImplementation(async () => ({
+    generation: 1,
+    revision: revision++,
+  }));
+  let files = 0;
+  await expect(copyStore({ from, to, onProgress: () => files++ })).rejects.toMatchObject({
+    kind: 'unavailable',
+    message: `cannot copy ${from}: other processes keep writing to it`,
+    hint: 'stop the servers that use it, then run the command again to continue',
+    cause: { message: `another process wrote to ${from} during the copy` },
+  });
+  // The slot, the list of slots and that of collections, each time.
+  expect(files).toBe(4 * 3);
+  expect(existsSync(join(to, 'coffer.json'))).toBe(false);
 });
