@@ -102,7 +102,6 @@ describe('a collection of many documents', () => {
       hint: expect.stringContaining('doctor --repair'),
     });
     await tamper(store, [pageOf('things', page), right]);
-    expect(await findingsIn(store)).toEqual([]);
   });
 });
 
