@@ -3,11 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { backupStore, restoreStore } from '../../src/store/administration/backup.ts';
-import {
-  BackupWriter,
-  mayBeginBackup,
-  readBackupFile,
-} from '../../src/store/administration/backup-file.ts';
+import { BackupWriter, mayBeginBackup, readBackupFile } from '../../src/store/administration/backup-file.ts';
 import { refused } from '../refusal.ts';
 import { newStoreDirectory, temporaryDirectory } from './temporary-store.ts';
 

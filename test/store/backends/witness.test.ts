@@ -49,7 +49,12 @@ describe('a store', () => {
   it.each([
     ['that is as it was', at(5), at(5), undefined],
     ['that went on', at(5), at(6, 2), undefined],
-    ['of a lower revision', at(5), at(4), 'was rolled back from generation 1, revision 5 to generation 1, revision 4'],
+    [
+      'of a lower revision',
+      at(5),
+      at(4),
+      'was rolled back from generation 1, revision 5 to generation 1, revision 4',
+    ],
     [
       'of a lower generation',
       at(5, 2),
@@ -91,7 +96,12 @@ describe('a store', () => {
   });
 
   it.each([
-    ['of a third history', at(9, 1, { history: 'a' }), at(9, 1, { history: 'b' }), at(9, 1, { history: 'c' })],
+    [
+      'of a third history',
+      at(9, 1, { history: 'a' }),
+      at(9, 1, { history: 'b' }),
+      at(9, 1, { history: 'c' }),
+    ],
     ['of a third writer', at(9, 1, { id: 'a' }), at(9, 1, { id: 'b' }), at(9, 1, { id: 'c' })],
     ['of another generation', at(9), at(8), at(8, 2)],
   ])('is not accepted in place of the one that was shown: %s', (_, seen, shown, third) => {
