@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Access } from '../../src/access/access.ts';
 import type { TokenRequest } from '../../src/access/token-request.ts';
+import { unavailable } from '../../src/ground/errors.ts';
 import { systemRandom } from '../../src/ground/random.ts';
 import type { Store } from '../../src/store/store.ts';
 import { failureOf, openRoom, type Room, tokenRequest } from './room.ts';
@@ -146,6 +147,14 @@ describe('a token with counted uses', () => {
     const token = await issue({ numUses: 5 });
     const results = await Promise.all(Array.from({ length: 20 }, () => room.access.authenticate(token)));
     expect(results.filter((identity) => identity !== undefined)).toHaveLength(5);
+  });
+
+  it('is no token that is not good where its use can not be written down, but no answer at all', async () => {
+    const token = await issue({ numUses: 2 });
+    const full = { ...counting(room.store), transact: () => Promise.reject(unavailable('full')) };
+    const access = new Access({ store: full, clock: room.clock, random: systemRandom });
+    expect(await failureOf(async () => access.authenticate(token))).toEqual(['unavailable', 'full']);
+    expect(await room.access.authenticate(token)).toBeDefined();
   });
 
   it('loses none when it is only asked about', async () => {

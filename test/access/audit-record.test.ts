@@ -175,6 +175,22 @@ describe('an audit record', () => {
     expect(errorOf('no key "orders" here, nor 512')).toBe('no key "orders" here, nor 512');
   });
 
+  it('hides of what an error repeats nothing that is in clear beside it, and short values only where they are quoted', () => {
+    const errorOf = (error: string, more: Partial<AuditedRequest>): unknown => {
+      const parameters = { type: 'my secret', pin: '12', note: null, on: true };
+      return JSON.parse(recorder.response({ ...request, parameters, ...more }, { status: 400, error })).error;
+    };
+    expect(errorOf('no "my secret"', { shown: ['type'] })).toBe('no "my secret"');
+    expect(errorOf('no "my secret"', { shown: ['other'] })).toBe(`no "${hidden('my secret')}"`);
+    expect(errorOf('12 of "12" are null or true', {})).toBe(`12 of "${hidden('12')}" are null or true`);
+  });
+
+  it('says null of a parameter without a value, and nothing of one that was not sent', () => {
+    const parameters = { type: null, name: undefined, list: [null] };
+    const { data } = JSON.parse(recorder.request({ ...request, parameters })).request;
+    expect(data).toEqual({ type: null, list: hidden('[null]') });
+  });
+
   it('hides what an error repeats of lists and objects, however deep, and of what JSON quotes', () => {
     const parameters = {
       aliases: ['first secret', { metadata: { 'the third secret': ['deep secret'] } }],

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Access } from '../../src/access/access.ts';
 import { endBatchTokens } from '../../src/access/batch-tokens.ts';
+import { MAX_TTL_SECONDS } from '../../src/access/token.ts';
 import type { TokenRequest } from '../../src/access/token-request.ts';
 import type { IssuedToken } from '../../src/access/tokens.ts';
 import { systemRandom } from '../../src/ground/random.ts';
@@ -20,6 +21,13 @@ const issue = (wanted: Partial<TokenRequest> = {}, parent?: IssuedToken): Promis
 
 const isGood = async ({ text }: Pick<IssuedToken, 'text'>): Promise<boolean> =>
   (await room.access.authenticate(text)) !== undefined;
+
+/** Paths, with their final slashes, of which tokens are noted to have ended. */
+const ends = async (): Promise<readonly string[] | undefined> => {
+  const ref = { collection: 'access/batch-tokens', id: 'ended' };
+  const noted = await room.store.read((view) => view.get<{ paths: { prefix: string }[] }>(ref));
+  return noted?.paths.map(({ prefix }) => prefix);
+};
 
 const end = (path: string) => room.store.transact((tx) => endBatchTokens(tx, path, room.clock.now()));
 
@@ -186,6 +194,27 @@ describe('batch tokens of a path', () => {
     await end('auth');
     expect([await isGood(after), await isGood(other)]).toEqual([false, false]);
     expect(await isGood(await issue({ path }))).toBe(true);
+  });
+
+  it('end everywhere where no path is named, and what was noted of paths before is of no use then', async () => {
+    const tokens = await Promise.all(['a', 'b/c'].map((path) => issue({ path })));
+    await end('b');
+    expect(await Promise.all(tokens.map(isGood))).toEqual([true, false]);
+    room.clock.pass(1);
+    await end('');
+    expect(await Promise.all(tokens.map(isGood))).toEqual([false, false]);
+    expect(await ends()).toEqual(['']);
+  });
+
+  it('are noted no longer than any of them could still hold', async () => {
+    await end('a');
+    room.clock.pass(MAX_TTL_SECONDS);
+    room.clock.ms -= 1;
+    await end('b');
+    expect(await ends()).toEqual(['a/', 'b/']);
+    room.clock.ms += 1;
+    await end('c');
+    expect(await ends()).toEqual(['b/', 'c/']);
   });
 
   it('end although somebody set the clock back', async () => {

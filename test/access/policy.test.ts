@@ -56,6 +56,16 @@ describe('a policy in HCL', () => {
     expect(capabilitiesOf(text.padEnd(1_048_576, '#'), '\u{10ffff}')).toEqual(['read']);
   });
 
+  it('may have ends of lines of every system, a single word for a list, and the last character there is', () => {
+    const text = 'path "a" {\r\n\tcapabilities = "read"\r\n}\r\n/**/# the end';
+    expect(capabilitiesOf(text, 'a')).toEqual(['read']);
+    expect(plainBody(parseBody('a = -0x10, b = 0x1f, c = "\\U0010ffff\\x41\\u00e4"'))).toEqual({
+      a: -16,
+      b: 31,
+      c: '\u{10ffff}Aä',
+    });
+  });
+
   it('may be empty, and then grants nothing', () => {
     expect(parsePolicy('').rules).toEqual([]);
     expect(parsePolicy('\ufeff# nothing\n').rules).toEqual([]);
@@ -93,6 +103,14 @@ describe('a policy in JSON', () => {
 
 describe('a policy with a mistake is refused', () => {
   it.each([
+    ['path "a" { policy = ["read"] }', 'path "a": invalid policy "undefined"'],
+    ['path "a" { policy = 7 }', 'path "a": invalid policy "7"'],
+    ['path { "a" "b" { } }', 'line 1, column 8: expected one pattern after path, e.g. path "transit/keys/*"'],
+    ['path { name = "x" }', 'line 1, column 8: expected a block'],
+    ['name = "\\x4"', 'line 1, column 9: unknown escape in a string'],
+    ['name = "\\u00e"', 'line 1, column 9: unknown escape in a string'],
+    ['name = "\\U00110000"', 'line 1, column 9: unknown escape in a string'],
+    ['name = "\\q"', 'line 1, column 9: unknown escape in a string'],
     ['path "a" { capabilities = ["raed"] }', 'path "a": invalid capability "raed"'],
     ['path "a" { policy = "all" }', 'path "a": invalid policy "all"'],
     ['path "a/+*" { capabilities = ["read"] }', `path "a/+*": invalid use of wildcards ('+*' is forbidden)`],

@@ -37,6 +37,28 @@ describe('the rate limits of a store', () => {
   });
 });
 
+describe('a rate limit', () => {
+  it('is one for each path and role, and counts by the second unless it says otherwise', async () => {
+    const quotas = new Quotas(await memoryStore());
+    await quotas.write('one', { rate: 1, path: 'auth/a' });
+    await quotas.write('other', { rate: 1, path: 'auth/a', role: 'ci', interval: 60 });
+    await quotas.write('third', { rate: 1, path: 'auth/b', role: 'ci', interval: 0 });
+    expect(await refused(quotas.write('fourth', { rate: 1, path: 'auth/a', role: 'ci' }))).toMatchObject({
+      kind: 'invalid',
+      message: 'quota rule with similar properties exists under the name "other"',
+    });
+    for (const rate of [0, -1, Number.NaN]) {
+      expect((await refused(quotas.write('fifth', { rate, path: 'c' }))).message).toBe("'rate' is invalid");
+    }
+    const kept = (await quotas.read()).limits.map(({ name, interval }) => [name, interval]);
+    expect(kept).toEqual([
+      ['one', 1],
+      ['other', 60],
+      ['third', 1],
+    ]);
+  });
+});
+
 describe('the limit of a path', () => {
   const table = new LimitTable({
     limits: [

@@ -13,6 +13,9 @@ describe('the lifetime of a token', () => {
     ['what a renewal asks for', { ttl: HOUR, wanted: 60, age: 10 }, 60],
     ['again what it asked for when a renewal asks for nothing', { ttl: HOUR, age: 10 }, HOUR],
     ['its period, whatever a renewal asks for', { period: 60, wanted: HOUR, age: 10 * MAX }, 60],
+    ['its period, up to the maximum, on the dot', { period: MAX }, MAX],
+    ['its period, up to the explicit maximum', { period: HOUR, explicitMaxTtl: HOUR }, HOUR],
+    ['what is left, on the dot', { ttl: HOUR, age: MAX - HOUR }, HOUR],
     ['up to its explicit maximum, on the dot', { explicitMaxTtl: HOUR, ttl: HOUR }, HOUR],
   ])('is %s', (_, request, ttl) => {
     expect(grantLifetime({ ...base, ...request })).toEqual({ ttl, warnings: [] });

@@ -39,6 +39,30 @@ describe('an address that a caller named', () => {
     expect(await found('127.0.0.1')).toEqual([{ address: '127.0.0.1', family: 4 }]);
   });
 
+  it('is found as one address where only one is asked for', async () => {
+    const found = new Promise((resolve) =>
+      lookupOutside('127.0.0.1', {}, (error, to, family) => resolve([error, to, family])),
+    );
+    expect(await found).toEqual([null, '127.0.0.1', 4]);
+  });
+
+  it('gives nothing when it goes over to another protocol, and the connection ends', async () => {
+    const server = createServer();
+    const ended = Promise.withResolvers<void>();
+    // Nobody asked for that protocol: the server goes over by itself.
+    server.on('connection', (socket) => {
+      socket.once('data', () =>
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'),
+      );
+      socket.once('close', () => ended.resolve());
+    });
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', () => resolve()));
+    const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    await expect(fetchOutside(url, bounds)).rejects.toThrow('the server switched to another protocol');
+    await ended.promise;
+    server.close();
+  });
+
   it('gives what lies there, in its bounds, and leads nowhere else', async () => {
     let answer = { status: 200, body: 'x'.repeat(100), location: '' };
     const server = createServer((_request, response) =>

@@ -9,7 +9,7 @@ import {
 import { userpassMounts } from '../../../src/access/methods/userpass/mount-type.ts';
 import { systemRandom } from '../../../src/ground/random.ts';
 import type { Mount } from '../../../src/mounts/mount.ts';
-import { Mounts } from '../../../src/mounts/mounts.ts';
+import { collectionOf, Mounts } from '../../../src/mounts/mounts.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { memoryStore } from '../../store/memory-store.ts';
 import { FakeClock } from '../room.ts';
@@ -114,6 +114,28 @@ describe('a name that fails to log in', () => {
         lockout.failed(ann);
         expect(await standingOf({ store, lockout, mount }, ann)).toBe(standing);
       }
+    }
+  });
+
+  it('is not written down for a method that is gone', async () => {
+    const { store, clock, mount } = await world();
+    const lockout = new Lockout(store, clock);
+    const fail = async (at: Mount) => {
+      for (let i = 0; i < 5; i++) lockout.failed({ mount: at, name: 'ann', isThere: true });
+      await lockout.settled();
+      return store.read((view) => view.list(collectionOf(at, 'locked')));
+    };
+    expect(await fail(mount)).toHaveLength(1);
+    expect(await fail({ ...mount, uuid: 'of-a-mount-that-is-gone' })).toEqual([]);
+  });
+
+  it('is never locked where the mount says so', async () => {
+    const { store, clock, mount: usual } = await world();
+    const mount = { ...usual, config: { user_lockout_config: { user_lockout_disable: true } } };
+    const lockout = new Lockout(store, clock);
+    for (let i = 0; i < 9; i++) lockout.failed({ mount, name: 'ann', isThere: true });
+    for (const at of [mount, usual]) {
+      expect(await standingOf({ store, lockout, mount: at }, { name: 'ann', isThere: true })).toBe('open');
     }
   });
 

@@ -1,7 +1,16 @@
 import { expect, it } from 'vitest';
-import { buildLoginToken, policiesOf } from '../../../src/access/login/login-token.ts';
+import {
+  buildLoginToken,
+  nobodyHasKey,
+  policiesOf,
+  renewalTerms,
+} from '../../../src/access/login/login-token.ts';
 import { changedSettings, NO_SETTINGS } from '../../../src/access/login/token-settings.ts';
-import { failureOf } from '../room.ts';
+import { userpassMounts } from '../../../src/access/methods/userpass/mount-type.ts';
+import { MAX_TTL_SECONDS as MAX, type Token } from '../../../src/access/token.ts';
+import { systemRandom } from '../../../src/ground/random.ts';
+import { Mounts } from '../../../src/mounts/mounts.ts';
+import { failureOf, openRoom } from '../room.ts';
 
 const mount = { type: 'jwt', path: 'auth/jwt', uuid: 'u', description: '', accessor: '', options: {} };
 
@@ -92,4 +101,51 @@ it('tokens of a role have the policy default unless it says otherwise', () => {
   const settings = { ...NO_SETTINGS, token_policies: ['b', 'a'] };
   expect(policiesOf(settings)).toEqual(['a', 'b', 'default']);
   expect(policiesOf({ ...settings, token_no_default_policy: true })).toEqual(['a', 'b']);
+});
+
+it.each<[string, object, object, object]>([
+  ['all that may be', {}, {}, { ttl: MAX, maxTtl: MAX }],
+  ['what the role says', { token_ttl: 60, token_max_ttl: 90 }, {}, { ttl: 60, maxTtl: 90 }],
+  ['the longest of the role', { token_max_ttl: 90 }, {}, { ttl: 90, maxTtl: 90 }],
+  ['what the method says', {}, { default_lease_ttl: 70, max_lease_ttl: 80 }, { ttl: 70, maxTtl: 80 }],
+  ['the longest of the method', { token_max_ttl: 90 }, { max_lease_ttl: 80 }, { ttl: 80, maxTtl: 80 }],
+  ['what the role says first', { token_ttl: 60 }, { default_lease_ttl: 70 }, { ttl: 60, maxTtl: MAX }],
+])('the time of a renewal is %s', async (_, settings, config, times) => {
+  const { store } = await openRoom();
+  const mounts = new Mounts(store, systemRandom, [userpassMounts]);
+  const { uuid, path } = await mounts.add('userpass', 'auth/userpass');
+  await mounts.tune(path, () => ({ config }));
+  const role = { collection: 'roles', id: 'r' };
+  await store.transact((tx) => tx.put(role, { token: { ...NO_SETTINGS, ...settings } }));
+  const token = { policies: [], login: { mount: uuid, role, name: 'r' } } as unknown as Token;
+  const terms = () => store.read((view) => renewalTerms(view, token, { nowMs: 0, checkKey: nobodyHasKey }));
+  expect(await terms()).toMatchObject(times);
+  await store.transact((tx) => tx.delete(role));
+  expect(await failureOf(terms)).toEqual([
+    'invalid',
+    'failed to renew entry: role "r" does not exist during renewal',
+  ]);
+});
+
+it('a token of a certificate is renewed only by who can show its key', async () => {
+  const { store, access } = await openRoom();
+  const mounts = new Mounts(store, systemRandom, [userpassMounts]);
+  const method = await mounts.add('userpass', 'auth/userpass');
+  const role = { collection: 'roles', id: 'r' };
+  await store.transact((tx) => tx.put(role, { token: NO_SETTINGS }));
+  const login = {
+    mount: method,
+    path: 'auth/userpass/login',
+    meta: {},
+    settings: NO_SETTINGS,
+    role,
+    name: 'r',
+  };
+  const { accessor } = await access.tokens.login(async () => ({ ...login, certifiedKey: 'of a client' }));
+  expect(await failureOf(() => access.tokens.renew(accessor, 0))).toEqual([
+    'invalid',
+    'no client certificate found',
+  ]);
+  const other = await access.tokens.login(async () => login);
+  expect((await access.tokens.renew(other.accessor, 0)).accessor).toBe(other.accessor);
 });

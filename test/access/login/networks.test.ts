@@ -6,6 +6,7 @@ import {
   commonNetworks,
   isWithin,
   maskedNetworks,
+  sourceOf,
 } from '../../../src/access/login/networks.ts';
 
 const address = (number: number): string =>
@@ -64,6 +65,37 @@ describe('the networks that something is bound to', () => {
     ['10.0.0.0/8', '::ffff:10.0.0.0/105', false],
   ])('of both families are compared as what they hold: %s in %s, %s', (inner, outer, wanted) => {
     expect(areWithin([inner], [outer])).toBe(wanted);
+  });
+
+  it.each([
+    ['no network', ['10.0.0.0/8'], false],
+    ['10.0.0.0/8', ['no network'], false],
+    ['10.0.0.0/8', ['no network', '10.0.0.0/7'], true],
+  ])('are compared where some can not be read, which hold nothing: %s in %j, %s', (inner, outer, wanted) => {
+    expect(areWithin([inner], outer)).toBe(wanted);
+  });
+
+  it('hold nothing by what can not be read of them', () => {
+    expect(isWithin(['no network', '10.0.0.0/8'], '10.1.2.3')).toBe(true);
+    expect(isWithin(['no network'], '10.1.2.3')).toBe(false);
+  });
+
+  it.each([
+    ['192.0.2.1', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['::FFFF:192.0.2.1', '192.0.2.1'],
+    ['64:ff9b::192.0.2.1', '64:ff9b::192.0.2.1'],
+    ['2001:DB8:0:7:1:2:3:4', '2001:db8:0:7'],
+    ['2001:0db8::7:0:0:1', '2001:db8:0:0'],
+    ['2001:db8:1:2::', '2001:db8:1:2'],
+    ['2001:db8::', '2001:db8:0:0'],
+    ['::1', '0:0:0:0'],
+    ['::', '0:0:0:0'],
+    ['::5:6:7:8', '0:0:0:0'],
+    ['::4:5:6:7:8', '0:0:0:4'],
+    ['', ''],
+  ])('are counted for an address by its source: %s by %s', (given, source) => {
+    expect(sourceOf(given)).toBe(source);
   });
 
   it('have in common what lies in both', () => {

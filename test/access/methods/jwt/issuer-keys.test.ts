@@ -8,12 +8,14 @@ import {
   type JwtConfig,
   type JwtPorts,
 } from '../../../../src/access/methods/jwt/documents.ts';
-import { printSource } from '../../../../src/access/methods/jwt/key-set.ts';
+import { printSource, readKeySet } from '../../../../src/access/methods/jwt/key-set.ts';
 import { IssuerKeys } from '../../../../src/access/methods/jwt/keys.ts';
 import { jwtMounts } from '../../../../src/access/methods/jwt/mount-type.ts';
 import { verified } from '../../../../src/access/methods/jwt/signed-token.ts';
+import { unavailable } from '../../../../src/ground/errors.ts';
 import { systemRandom } from '../../../../src/ground/random.ts';
 import { Mounts } from '../../../../src/mounts/mounts.ts';
+import type { Store } from '../../../../src/store/store.ts';
 import { type Issuer, startIssuer } from '../../../servers/issuer.ts';
 import { cleanUpAfterAll } from '../../../servers/serving.ts';
 import { jwkOf, type SigningKey, signingKey, signToken } from '../../../servers/signing-key.ts';
@@ -84,6 +86,16 @@ const answered = async (json: string): Promise<void> => {
 
 const isVerified = async (keys: IssuerKeys, jwt: string): Promise<boolean> =>
   (await verified(jwt, await keys.current())) !== undefined;
+
+/** A store with another member. */
+const having = <K extends keyof Store>(store: Store, name: K, member: Store[K]): Store =>
+  new Proxy(store, {
+    get(target, asked) {
+      if (asked === name) return member;
+      const value: unknown = Reflect.get(target, asked);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
 
 describe('the keys of an issuer', () => {
   it('are asked for once by all who need them at the same moment', async () => {
@@ -219,6 +231,42 @@ describe('the keys of an issuer', () => {
       expect(await isVerified(keys, jwt)).toBe(false);
       expect(await isVerified(keys, await signToken(next, { sub: 'x' }))).toBe(true);
     }
+  });
+
+  it('let in where the store takes no note of them', async () => {
+    await keysWithNothing();
+    const keys = new IssuerKeys(
+      { ...room, store: having(room.store, 'transact', () => Promise.reject(unavailable('full'))) },
+      source(),
+    );
+    expect(await isVerified(keys, await issuer.token({}))).toBe(true);
+  });
+
+  it('are not given up for older ones that another process puts down late', async () => {
+    const keys = await keysWithNothing();
+    const jwt = await issuer.token({});
+    expect(await isVerified(keys, jwt)).toBe(true);
+    const json = JSON.stringify({ keys: [jwkOf(signingKey('ES256'))] });
+    const put = (fetchedMs: number) =>
+      room.store.transact((tx) =>
+        tx.put(fetchedRef(room.mount), { source: printSource(source()), keys: json, fetchedMs }),
+      );
+    await put(clock.ms - 1);
+    expect(await isVerified(keys, jwt)).toBe(true);
+    await put(clock.ms);
+    expect(await isVerified(keys, jwt)).toBe(false);
+  });
+
+  it('without names are each tried', async () => {
+    const [one, other] = [signingKey('ES256'), signingKey('ES256')];
+    const nameless = ({ publicKey }: SigningKey) => publicKey.export({ format: 'jwk' });
+    const set = await readKeySet(JSON.stringify({ keys: [nameless(one), nameless(other)] }));
+    for (const key of [one, other]) {
+      const jwt = await signToken(key, { sub: 'x' }, { kid: undefined });
+      expect((await verified(jwt, set))?.claims).toEqual({ sub: 'x' });
+    }
+    const stranger = await signToken(signingKey('ES256'), { sub: 'x' }, { kid: undefined });
+    expect(await verified(stranger, set)).toBeUndefined();
   });
 
   it('stay those of the configuration when a question that was asked before is answered after it', async () => {

@@ -48,3 +48,28 @@ it('a key that is withdrawn while a login with it is under way lets nobody in', 
   expect(await failureOf(enter)).toEqual(['unavailable', changed]);
   expect(await failureOf(enter)).toEqual(['invalid', expect.stringContaining('token signature')]);
 });
+
+it.each<[string, unknown, string]>([
+  ['iss', ['a'], 'array'],
+  ['iss', true, 'bool'],
+  ['sub', 7, 'number'],
+  ['sub', {}, 'object'],
+])('a token whose claim %s is %j, and no text, lets nobody in', async (name, value, kind) => {
+  const { store, clock, access } = await openRoom();
+  const mount = await new Mounts(store, systemRandom, jwtMounts).add('jwt', 'auth/jwt');
+  const room = { store, clock, mount };
+  await configure(room, old.publicPem);
+  const settings = { user_claim: 'user', bound_claims: { user: 'me' } };
+  const kinds = { roleType: 'jwt', boundClaimsType: '', callbackMode: undefined };
+  await writeRole(room, 'r', { ...kinds, settings, token: {} });
+  const claims = { user: 'me', iat: Math.floor(clock.now() / 1000) };
+  const enter = async (more: object) => {
+    const jwt = await signToken(old, { ...claims, ...more });
+    return login(room, access.tokens, { role: 'r', jwt, address: '127.0.0.1' });
+  };
+  expect((await enter({ [name]: 'a text' })).token.displayName).toBe('jwt-me');
+  const [, message] = await failureOf(() => enter({ [name]: value }));
+  expect(message).toContain(
+    `json: cannot unmarshal ${kind} into Go struct field Claims.${name} of type string`,
+  );
+});

@@ -9,6 +9,11 @@ import { refusal } from '../../../refusal.ts';
 const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const pemOf = (key: KeyObject) => key.export({ type: 'spki', format: 'pem' }).toString();
 
+const NO_KEY = {
+  kind: 'invalid',
+  message: 'error parsing public key: data does not contain any valid public keys',
+};
+
 describe('the keys of a mount', () => {
   it('are 100 at most', () => {
     const given = (count: number) => () => givenKeys(Array<string>(count).fill(pemOf(publicKey)));
@@ -25,6 +30,27 @@ describe('the keys of a mount', () => {
     expect((await set(100)).candidates).toHaveLength(1);
     await expect(set(0)).rejects.toThrow('the key set is empty');
     await expect(set(101)).rejects.toThrow('the key set has more than 100 keys');
+  });
+
+  it.each([
+    ['of a curve that no signature of a token has', 'brainpoolP256r1'],
+    ['of a curve with another name', 'secp256k1'],
+  ])('are none that are %s', (_, namedCurve) => {
+    const pem = pemOf(generateKeyPairSync('ec', { namedCurve }).publicKey);
+    expect(refusal(() => givenKeys([pem]))).toMatchObject(NO_KEY);
+  });
+
+  it('are none that are of X25519, private, cut short or nothing at all', () => {
+    const pem = pemOf(publicKey);
+    const { publicKey: exchange, privateKey } = generateKeyPairSync('x25519');
+    for (const text of [
+      pemOf(exchange),
+      privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+      pem.replace(/\n.{20}/, '\n'),
+      '',
+    ]) {
+      expect(refusal(() => givenKeys([pem, text]))).toMatchObject(NO_KEY);
+    }
   });
 
   it('of RSA have 2,048 bits at least', () => {
