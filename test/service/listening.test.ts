@@ -29,10 +29,25 @@ async function refusalOf(code: string, place: ListenPlace) {
 describe('a server that cannot listen', () => {
   const on = (port: number, host = '127.0.0.1') => ({ host, port });
   it.each([
-    ['EADDRINUSE', on(8200), 'another program listens there', 'stop it, or use another port: --listen 127.0.0.1:8201'],
-    ['EADDRINUSE', on(65_534), 'another program listens there', 'stop it, or use another port: --listen 127.0.0.1:65535'],
+    [
+      'EADDRINUSE',
+      on(8200),
+      'another program listens there',
+      'stop it, or use another port: --listen 127.0.0.1:8201',
+    ],
+    [
+      'EADDRINUSE',
+      on(65_534),
+      'another program listens there',
+      'stop it, or use another port: --listen 127.0.0.1:65535',
+    ],
     ['EADDRINUSE', on(65_535), 'another program listens there', undefined],
-    ['EACCES', on(1023), 'permission denied', 'ports below 1024 need root; use another port: --listen 127.0.0.1:8200'],
+    [
+      'EACCES',
+      on(1023),
+      'permission denied',
+      'ports below 1024 need root; use another port: --listen 127.0.0.1:8200',
+    ],
     ['EACCES', on(1024), 'permission denied', undefined],
     ['EADDRNOTAVAIL', on(80, '192.0.2.1'), 'address not available on this machine', undefined],
     ['ENOTFOUND', on(80, 'nowhere.example'), 'host not found', undefined],
@@ -73,7 +88,8 @@ describe('a server that cannot listen', () => {
   it('throws what comes later where it listens already', async () => {
     const asked: object[] = [];
     const server = serverWith(undefined, asked);
-    for (const place of [{ descriptor: 3 }, on(80), { socket: '/run/a.sock' }]) await listening(server, place);
+    for (const place of [{ descriptor: 3 }, on(80), { socket: '/run/a.sock' }])
+      await listening(server, place);
     expect(asked).toEqual([{ fd: 3 }, on(80), { path: '/run/a.sock' }]);
     expect(server.listenerCount('error')).toBe(0);
   });

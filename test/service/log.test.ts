@@ -14,13 +14,23 @@ describe('a line of the log', () => {
     ['warn', (log: Log) => log.warn('said', { of: 1 })],
     ['error', (log: Log) => log.alarm('said', { of: 1 })],
   ])('has its time, its level %s and its fields', (level, write) => {
-    expect(logged(write)).toEqual({ time: expect.stringMatching(/^\d{4}-.*Z$/), level, message: 'said', of: 1 });
+    expect(logged(write)).toEqual({
+      time: expect.stringMatching(/^\d{4}-.*Z$/),
+      level,
+      message: 'said',
+      of: 1,
+    });
   });
 
   it('has of an internal error where it was and its code, and never what it says', () => {
     const error = Object.assign(new TypeError('the key is hunter2'), { code: 'ERR_TOLD' });
     const line = logged((log) => log.defect('request failed', error));
-    expect(line).toMatchObject({ level: 'error', message: 'request failed', error: 'TypeError', code: 'ERR_TOLD' });
+    expect(line).toMatchObject({
+      level: 'error',
+      message: 'request failed',
+      error: 'TypeError',
+      code: 'ERR_TOLD',
+    });
     expect(line['stack']).toContainEqual(expect.stringMatching(/^at .*log\.test\.ts/));
     expect(JSON.stringify(line)).not.toContain('hunter2');
   });

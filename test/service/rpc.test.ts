@@ -43,13 +43,18 @@ describe('a process that is called', () => {
     const { port, sent, say } = spoken();
     const rpc = new Rpc(port, { status: async () => 'well' });
     const call = rpc.call('status', 7);
-    for (const other of [undefined, null, 'call', 7, {}, [], { error: 1 }, { answer: 2, value: 'of nobody' }]) say(other);
+    for (const other of [undefined, null, 'call', 7, {}, [], { error: 1 }, { answer: 2, value: 'of nobody' }])
+      say(other);
     say({ answer: 1, value: 'well' });
     // A second answer is one to nothing.
-    say({ answer: 1, error: { kind: 'invalid', texts: { message: 'late', hint: undefined }, field: undefined } });
+    say({
+      answer: 1,
+      error: { kind: 'invalid', texts: { message: 'late', hint: undefined }, field: undefined },
+    });
     expect(await call).toBe('well');
     expect(sent).toEqual([{ call: 1, method: 'status', argument: 7 }]);
-    for (const none of [undefined, null, 'call', 7, {}, { answer: 1, value: 1 }]) expect(isCall(none)).toBe(false);
+    for (const none of [undefined, null, 'call', 7, {}, { answer: 1, value: 1 }])
+      expect(isCall(none)).toBe(false);
     expect(isCall({ call: 1, method: 'status', argument: null })).toBe(true);
   });
 
@@ -97,7 +102,10 @@ describe('a process that is called', () => {
 
   it('is sent nothing by one that is not connected to it', () => {
     const sent: object[] = [];
-    const peer = Object.assign(new EventEmitter(), { connected: true, send: (message: object) => sent.push(message) });
+    const peer = Object.assign(new EventEmitter(), {
+      connected: true,
+      send: (message: object) => sent.push(message),
+    });
     const port = portOf(peer);
     port.send({ a: 1 });
     peer.connected = false;
