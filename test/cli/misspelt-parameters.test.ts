@@ -24,6 +24,15 @@ describe('a misspelt parameter of coffer write', () => {
       expect((await here.run(line)).err, line).toBe('');
   });
 
+  it('is named as well where a server refuses the request, or does not answer', async () => {
+    const here = DirectoryHere.make({ COFFER_ADDR: 'http://127.0.0.1:1', COFFER_TOKEN: 't' });
+    const { exitCode, err } = await here.run('write transit/encrypt/app plaintxt=aGk=');
+    expect(exitCode).toBe(1);
+    expect(err).toMatch(
+      /^coffer: warning: KEY=VALUE: unknown parameter "plaintxt" is ignored; .*\ncoffer: cannot reach /,
+    );
+  });
+
   it('is found for every path of the catalogue that takes parameters', async () => {
     let count = 0;
     for (const { route, operation } of await loadRoutes(catalogue)) {

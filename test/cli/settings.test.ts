@@ -1,8 +1,11 @@
+import { mkdirSync } from 'node:fs';
 import { userInfo } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Environment } from '../../src/cli/given.ts';
 import { defaultDirectory, resolveSettings } from '../../src/cli/settings.ts';
 import { thrownBy } from '../reference/thrown.ts';
+import { temporaryDirectory } from '../store/temporary-store.ts';
 
 const resolve = (options: Record<string, string | true>, environment: Environment = {}) =>
   resolveSettings(new Map(Object.entries(options)), { HOME: '/home/ada', ...environment });
@@ -35,6 +38,38 @@ describe('resolveSettings', () => {
   it('works on the store that an option names even when the environment names a server', () => {
     expect(resolve({ store: '/flag' }, { COFFER_ADDR: 'http://x' }).address).toBeUndefined();
     expect(resolve({}, { COFFER_ADDR: 'http://x', COFFER_STORE: '/env' }).address).toBe('http://x');
+  });
+
+  it('takes the server of Vault only where no store is named, nor one is at the usual place', () => {
+    const directory = temporaryDirectory();
+    const server = { VAULT_ADDR: 'http://x', XDG_DATA_HOME: directory };
+    expect(resolve({}, server).address).toBe('http://x');
+    expect(resolve({}, { ...server, COFFER_STORE: '/env' }).address).toBeUndefined();
+    expect(resolve({ store: '/flag' }, server).address).toBeUndefined();
+    expect(resolve({}, { ...server, COFFER_ADDR: 'http://y' }).address).toBe('http://y');
+    mkdirSync(join(directory, 'coffer'));
+    expect(resolve({}, server).address).toBeUndefined();
+    expect(resolve({ address: 'http://z' }, server).address).toBe('http://z');
+  });
+
+  it.each([
+    [{}, false],
+    [{ TERM: 'dumb' }, true],
+    [{ LC_ALL: 'C' }, true],
+    [{ LC_ALL: 'POSIX' }, true],
+    [{ LANG: 'C' }, true],
+    [{ LC_CTYPE: 'C.UTF-8', LANG: 'C' }, false],
+    [{ LC_ALL: '', LANG: 'C' }, true],
+  ])('draws tables with ASCII alone where a terminal may lack more: %j', (environment, isPlain) => {
+    expect(resolve({}, environment).plainLines).toBe(isPlain);
+  });
+
+  it.each([
+    [{}, { COFFER_NO_PROMPT: '1' }, false],
+    [{ 'no-prompt': true as const }, {}, false],
+    [{}, { COFFER_NO_PROMPT: '' }, true],
+  ])('asks nothing if told so by the options %j or the environment %j', (options, environment, mayAsk) => {
+    expect(resolve(options, environment).mayAsk).toBe(mayAsk);
   });
 
   it.each([

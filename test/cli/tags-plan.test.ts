@@ -34,4 +34,56 @@ describe('a plan for tags', () => {
     expect(bound).toHaveLength(2);
     expect({ removed, unbound }).toEqual({ removed: [], unbound: [] });
   });
+
+  it('removes, unbinds and deletes only what the file manages', () => {
+    const tag = (name: string, count: number) => ({
+      id: name,
+      attributes: { name, 'instance-count': count },
+    });
+    const several = {
+      ...whole,
+      tags: [tag('team-old', 0), tag('team-used', 1), tag('other', 0), tag('team-named', 0), tag('old', 1)],
+      workspaces: [
+        {
+          ...{ id: 'ws-1', name: 'web', project: undefined, tags: ['old', 'team-gone'] },
+          bindings: new Map([
+            ['b', '2'],
+            ['team-b', '2'],
+          ]),
+        },
+      ],
+    } as unknown as Whole;
+    const managed: TagFile = {
+      tags: ['team-named'],
+      workspaces: new Map([['web', { tags: [], bindings: new Map() }]]),
+      owns: ['team-*'],
+    };
+    const { removed, unbound, deletedTags } = planOf(managed, several, {
+      addsOnly: false,
+      prunes: true,
+      owns: [],
+    });
+    expect(removed.map((each) => each.tag)).toEqual(['team-gone']);
+    expect(unbound.map(({ key }) => key)).toEqual(['team-b']);
+    expect(deletedTags.map(({ attributes }) => attributes.name)).toEqual(['team-old']);
+    for (const owns of [['other*'], ['old']])
+      expect(
+        planOf({ ...managed, tags: [], owns: [] }, several, { addsOnly: true, prunes: true, owns })
+          .deletedTags.map(({ attributes }) => attributes.name)
+          .toSorted(),
+      ).toEqual(owns[0] === 'old' ? [] : ['other']);
+  });
+
+  it('deletes a tag whose last workspace loses it, and none that a workspace gets', () => {
+    const tag = (name: string, count: number) => ({
+      id: name,
+      attributes: { name, 'instance-count': count },
+    });
+    const before = { ...whole, tags: [tag('old', 1), tag('new', 0)] } as unknown as Whole;
+    const all = { addsOnly: false, prunes: true, owns: [] };
+    const deleted = (present: Whole) =>
+      planOf(file, present, all).deletedTags.map(({ attributes }) => attributes.name);
+    expect(deleted(before)).toEqual(['old']);
+    expect(deleted({ ...before, tags: [tag('old', 2), tag('new', 0)] } as unknown as Whole)).toEqual([]);
+  });
 });

@@ -1,67 +1,16 @@
-import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { Session } from '../../../src/cli/session.ts';
 import { Changes, MOST_HEADS } from '../../../src/cli/team/changes.ts';
 import { openKeyring } from '../../../src/cli/team/keyring.ts';
 import { placeIn } from '../../../src/cli/team/place.ts';
-import { systemRandom } from '../../../src/ground/random.ts';
-import { freshIdentity } from '../../../src/transit/envelope/age/recipients.ts';
 import { refused } from '../../refusal.ts';
-import { DirectoryHere } from '../directory-here.ts';
 import { promptsDouble, streamsDouble } from '../streams.double.ts';
-
-/** A repository without commits, of Ann and her key, whose keyring is put back and exchanged as files. */
-class Repository {
-  readonly here = DirectoryHere.make({ COFFER_STORE: undefined, COFFER_MASTER_KEY: undefined, USER: 'ann' });
-
-  constructor() {
-    for (const path of ['.git/objects', '.git/refs']) mkdirSync(this.here.file(path), { recursive: true });
-    this.here.write('.git/HEAD', 'ref: refs/heads/main\n');
-    this.addKey('ann');
-  }
-
-  /** A private key that no keyring knows. */
-  addKey(name: string): void {
-    this.here.write(`home/${name}`, freshIdentity(systemRandom));
-    chmodSync(this.here.file(`home/${name}`), 0o600);
-  }
-
-  as(name = 'ann') {
-    return { environment: { COFFER_IDENTITY_FILE: this.here.file(`home/${name}`) } };
-  }
-
-  ok(line: string, name?: string): Promise<string> {
-    return this.here.ok(line, this.as(name));
-  }
-
-  refused(line: string, exitCode: number, answers?: readonly boolean[]): Promise<string> {
-    const prompts = promptsDouble(answers, answers !== undefined);
-    return this.here.refused(line, exitCode, { ...this.as(), prompts });
-  }
-
-  keep(name: string): void {
-    cpSync(this.here.file('.coffer'), this.here.file(name), { recursive: true });
-  }
-
-  putBack(name: string): void {
-    rmSync(this.here.file('.coffer'), { recursive: true, force: true });
-    cpSync(this.here.file(name), this.here.file('.coffer'), { recursive: true });
-  }
-
-  get facts(): readonly string[] {
-    const all = readdirSync(this.here.file('.coffer'), { recursive: true, encoding: 'utf8' });
-    return all.filter((path) => /\.[0-9a-z]{32}$/.test(path)).sort();
-  }
-
-  /** ID of the first fact whose path begins so. */
-  idOf(start: string): string {
-    return this.facts.find((path) => path.startsWith(start))?.slice(-32) ?? '';
-  }
-}
+import { RepositoryHere } from './repository-here.ts';
 
 describe('a keyring', () => {
   it('is not made without a private key, and not used by a key that it does not know', async () => {
-    const repository = new Repository();
+    const repository = new RepositoryHere();
     const { here } = repository;
     expect(await here.refused('team init', 3)).toBe(
       'coffer: no private key found (create one with "ssh-keygen -t ed25519", or use --identity FILE)',
@@ -82,7 +31,7 @@ describe('a keyring', () => {
   });
 
   it('says of a value whose end is missing that it is truncated, and of no other', async () => {
-    const repository = new Repository();
+    const repository = new RepositoryHere();
     const { here } = repository;
     await repository.ok('team init -q');
     here.write('a.env', 'A=one\nB=two\n');
@@ -99,7 +48,7 @@ describe('a keyring', () => {
   });
 
   it('in the place of another one is trusted only by its ID and a yes', async () => {
-    const repository = new Repository();
+    const repository = new RepositoryHere();
     const replaced =
       'coffer: the keyring of this clone was replaced by another one (ask a colleague for the ID, in person or by chat, not through the repository, and run "coffer team trust ID")';
     await repository.ok('team init -q');
@@ -122,7 +71,7 @@ describe('a keyring', () => {
   });
 
   it('without a removal that this machine has seen gives no new key, and is trusted again only by a yes', async () => {
-    const repository = new Repository();
+    const repository = new RepositoryHere();
     await repository.ok('team init -q');
     await repository.ok('team add bob --new -q');
     repository.keep('before');
@@ -146,7 +95,7 @@ describe('a keyring', () => {
   });
 
   it('that lacks a change before another one is only read, with a warning', async () => {
-    const repository = new Repository();
+    const repository = new RepositoryHere();
     await repository.ok('team init -q');
     await repository.ok('team add bob --new -q');
     await repository.ok('team key add mail -q');
@@ -166,7 +115,7 @@ describe('a keyring', () => {
   });
 
   it('takes a change after 10,000 others, and none after more', async () => {
-    const repository = new Repository();
+    const repository = new RepositoryHere();
     await repository.ok('team init -q');
     const { here } = repository;
     const environment = { HOME: here.file('home'), ...repository.as().environment };
@@ -204,8 +153,8 @@ describe('rules that encrypt less than when a machine last used them', () => {
     `rules:\n  - files: a.env\n    key: app\n${Array.from({ length: count }, (_, at) => `  - files: f${at}.env\n    key: app\n`).join('')}`;
 
   /** A repository with so many rules of which all but one are then taken away. */
-  async function withFewerRules(taken: number): Promise<Repository> {
-    const repository = new Repository();
+  async function withFewerRules(taken: number): Promise<RepositoryHere> {
+    const repository = new RepositoryHere();
     const { here } = repository;
     await repository.ok('team init -q');
     here.write('.coffer.yaml', rules(taken));

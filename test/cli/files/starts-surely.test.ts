@@ -1,0 +1,90 @@
+import { closeSync, openSync, readSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { startsSurely } from '../../../src/cli/files/program.ts';
+import { replaceProcess } from '../../../src/cli/processes/launch.ts';
+import { temporaryDirectory } from '../../store/temporary-store.ts';
+
+const PT_INTERP = 3;
+const PT_NULL = 0;
+
+/** The first bytes of this program, which names a loader. */
+function ownHead(): Buffer {
+  const head = Buffer.alloc(4096);
+  const descriptor = openSync(process.execPath, 'r');
+  readSync(descriptor, head, 0, head.length, 0);
+  closeSync(descriptor);
+  return head;
+}
+
+/** Where the headers of segments are that have this type. */
+function segments(head: Buffer, type: number): readonly number[] {
+  const [table, size, count] = [
+    Number(head.readBigUInt64LE(32)),
+    head.readUInt16LE(54),
+    head.readUInt16LE(56),
+  ];
+  return Array.from({ length: count }, (_, index) => table + index * size).filter(
+    (at) => head.readUInt32LE(at) === type,
+  );
+}
+
+function written(content: Buffer | string): string {
+  const path = join(temporaryDirectory(), 'program');
+  writeFileSync(path, content, { mode: 0o700 });
+  return path;
+}
+
+describe.runIf(process.platform === 'linux')('a program that replaces this process', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  const changed = (change: (head: Buffer, interpreter: number) => void): boolean => {
+    const head = ownHead();
+    change(head, segments(head, PT_INTERP)[0] ?? 0);
+    return startsSurely(written(head));
+  };
+
+  it('is one for this processor, whose loader is there, or that has none', () => {
+    expect(changed(() => undefined)).toBe(true);
+    expect(changed((head, at) => head.writeUInt32LE(PT_NULL, at))).toBe(true);
+    expect(changed((head, at) => head.write('/nowhere', Number(head.readBigUInt64LE(at + 8))))).toBe(false);
+    expect(changed((head) => head.writeUInt16LE(head.readUInt16LE(18) + 1, 18))).toBe(false);
+    expect(changed((head) => head.writeUInt8(1, 4))).toBe(false);
+    expect(changed((head) => head.writeUInt8(2, 5))).toBe(false);
+    expect(changed((head) => head.write('no', 0))).toBe(false);
+  });
+
+  it('is no script without an interpreter, or with one that is not certain', () => {
+    const isSure = (text: string): boolean => startsSurely(written(text));
+    expect(isSure('#!/bin/sh\n')).toBe(true);
+    expect(isSure('#! /bin/sh -e\n')).toBe(true);
+    expect(isSure(`#!${written('#!/bin/sh\n')}\n`)).toBe(false);
+    for (const text of ['', 'echo\n', '#!\n', '#!sh\n', '#!/nowhere/sh\n'])
+      expect(isSure(text), text).toBe(false);
+  });
+
+  it('has arguments and variables of up to 256 KiB, and is otherwise run as a child', () => {
+    const execve = vi.fn();
+    const given = process.execve;
+    const listening = (): number => process.listenerCount('SIGPIPE') + process.listenerCount('SIGXFSZ');
+    const before = listening();
+    try {
+      Object.assign(process, { execve });
+      const path = '/bin/sh';
+      const launched = (bytes: number): number => {
+        execve.mockClear();
+        // Each of "sh", "A" and the value has a byte after it.
+        replaceProcess({ path, words: ['sh'], environment: { A: 'x'.repeat(bytes - 3 - 2 - 1) } });
+        return execve.mock.calls.length;
+      };
+      const most = 2 ** 18;
+      expect([launched(most), launched(most + 1)]).toEqual([1, 0]);
+      replaceProcess({ path: '/nowhere/program', words: ['x'], environment: {} });
+      expect(execve).not.toHaveBeenCalled();
+      expect(listening()).toBe(before + 2);
+    } finally {
+      Object.assign(process, { execve: given });
+      for (const signal of ['SIGPIPE', 'SIGXFSZ']) process.removeAllListeners(signal);
+    }
+  });
+});

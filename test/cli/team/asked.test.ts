@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { systemRandom } from '../../../src/ground/random.ts';
+import { freshIdentity, recipientOfIdentity } from '../../../src/transit/envelope/age/recipients.ts';
+import { promptsDouble } from '../streams.double.ts';
+import { RepositoryHere } from './repository-here.ts';
+
+const freshKey = (): string => recipientOfIdentity(freshIdentity(systemRandom));
+
+/** A repository of Ann, with Bob as a member and a file with a value. */
+async function withBob(): Promise<RepositoryHere> {
+  const repository = new RepositoryHere();
+  const { here } = repository;
+  await repository.ok('team init -q');
+  here.write('.coffer.yaml', 'rules:\n  - files: "*.env"\n    key: app\n');
+  await repository.ok('secrets set -q a.env A one');
+  await repository.ok('team add bob --new -q');
+  return repository;
+}
+
+/** What a command asks, and what it says and does after the answers. */
+async function asked(repository: RepositoryHere, line: string, answers: readonly boolean[]) {
+  const prompts = promptsDouble(answers);
+  const { exitCode, err, out } = await repository.here.run(line, { ...repository.as(), prompts });
+  return { exitCode, err, out, asked: prompts.asked };
+}
+
+describe('the question of a change of a team', () => {
+  it('about a removal leaves all as it was after a no, and re-encrypts all after a yes', async () => {
+    const repository = await withBob();
+    const [facts, value] = [repository.facts, repository.here.read('a.env')];
+    const question = ['Remove bob and re-encrypt everything?'];
+    expect(await asked(repository, 'team remove bob', [false])).toEqual({
+      exitCode: 1,
+      err: 'No changes made.\n',
+      out: '',
+      asked: question,
+    });
+    expect([repository.facts, repository.here.read('a.env')]).toEqual([facts, value]);
+    expect(await repository.refused('team remove bob', 2)).toContain('cannot prompt for confirmation');
+    expect([repository.facts, repository.here.read('a.env')]).toEqual([facts, value]);
+    const done = await asked(repository, 'team remove bob', [true]);
+    expect(done).toMatchObject({ exitCode: 0, asked: question });
+    expect(done.err).toContain('bob could read these values. Change them at their source:\n  a.env: A\n');
+    expect(repository.here.read('a.env')).toMatch(/^A=coffer:app:v2:/);
+    // An interrupted removal is completed by the same command, without a further question about the member.
+    expect(await asked(repository, 'team remove bob', [])).toMatchObject({ exitCode: 0 });
+  });
+
+  it('about another key of a member adds none after a no, nor where nobody can be asked', async () => {
+    const repository = await withBob();
+    const facts = repository.facts;
+    const line = `team add bob ${freshKey()}`;
+    const question = ['bob is already a member. Add this key as another one?'];
+    expect(await asked(repository, line, [false])).toEqual({
+      exitCode: 1,
+      err: 'No changes made.\n',
+      out: '',
+      asked: question,
+    });
+    expect(await repository.refused(line, 6)).toContain('coffer: bob is already a member (use --yes to add');
+    expect(repository.facts).toEqual(facts);
+    expect(await asked(repository, line, [true])).toMatchObject({ exitCode: 0, asked: question });
+    expect(repository.facts).toHaveLength(facts.length + 1);
+    expect(await repository.refused(`${line} --yes`, 6)).toContain('bob already has this key');
+    expect(repository.facts).toHaveLength(facts.length + 1);
+  });
+
+  it('is none where the change would be refused: of the last admin, of nobody, and of another key', async () => {
+    const repository = await withBob();
+    const facts = repository.facts;
+    const card = repository.idOf('members/bob.');
+    const other = `${card[0] === 'a' ? 'b' : 'a'}${card.slice(1)}`;
+    for (const [line, exitCode, message] of [
+      ['team remove ann', 1, 'coffer: at least one admin must stay'],
+      ['team remove bab', 3, 'coffer: no member "bab" in this keyring (did you mean "bob"?)'],
+      [
+        'team remove zachary',
+        3,
+        'coffer: no member "zachary" in this keyring (run "coffer team" to list the members)',
+      ],
+      [`team remove bob --card ${other}`, 3, 'coffer: no member "bob" in this keyring'],
+      [`team remove ann --card ${card}`, 3, 'coffer: no member "ann" in this keyring'],
+    ] as const)
+      expect((await repository.refused(line, exitCode, [])).startsWith(message), line).toBe(true);
+    expect(repository.facts).toEqual(facts);
+    expect(await asked(repository, `team remove bob --card ${card.slice(0, 6)}`, [true])).toMatchObject({
+      exitCode: 0,
+    });
+    expect(await repository.refused(`team remove bob --card ${other}`, 3, [])).toContain('no member "bob"');
+    expect(await asked(repository, `team remove bob --card ${card}`, [])).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe('a new member', () => {
+  it.each([
+    ['team add bob', 'no key given for the new member'],
+    [`team add bob ${freshKey()} --admin`, 'an admin needs an ssh-ed25519 key, for signing'],
+    [`team add bob ${freshKey()} --new`, 'no key given for the new member'],
+    ['team add bob nonsense', ''],
+    ['team add age1x', ''],
+  ])('is refused before anything is opened: %s', async (line, message) => {
+    const repository = new RepositoryHere();
+    await repository.ok('team init -q');
+    const facts = repository.facts;
+    expect(await repository.refused(line, 2, [])).toContain(message);
+    expect(repository.facts).toEqual(facts);
+  });
+});
