@@ -2,6 +2,7 @@ import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { intoDocuments } from '../../store/temporary-store.ts';
 import { DirectoryHere } from '../directory-here.ts';
+import { promptsDouble } from '../streams.double.ts';
 
 const DOCUMENTS = '.store/generation-1/documents';
 
@@ -48,5 +49,42 @@ describe('doctor on a terminal', () => {
     rmSync(here.file(`${DOCUMENTS}/note.txt`));
     await here.ok('rekey --without-damaged --store .store');
     expect(await here.ok('doctor --store .store')).toBe('');
+  });
+});
+
+describe('rekey without what is damaged', () => {
+  const QUESTION = 'Permanently drop what is in these 2 files?';
+
+  it('asks before it drops anything, and changes nothing after a no', async () => {
+    const { here, lost } = await damaged();
+    const run = async (line: string, answers: readonly boolean[]) => {
+      const prompts = promptsDouble(answers);
+      const { exitCode, err } = await here.run(line, { prompts });
+      return { exitCode, err, asked: prompts.asked };
+    };
+    const no = await run('rekey --without-damaged', [false]);
+    expect(no).toMatchObject({ exitCode: 1, asked: [QUESTION] });
+    for (const name of lost) expect(no.err).toContain(name);
+    expect(no.err).toMatch(/No changes made\.\n$/);
+    expect(readdirSync(here.file('.store')).filter((name) => name.startsWith('generation'))).toEqual([
+      'generation-1',
+    ]);
+    expect((await here.run('rekey')).exitCode).toBe(1);
+    expect((await here.run('doctor')).exitCode).toBe(1);
+    expect(await run('rekey --without-damaged', [true])).toMatchObject({ exitCode: 0, asked: [QUESTION] });
+    expect(await run('rekey --without-damaged', [])).toMatchObject({ exitCode: 0, asked: [] });
+    await here.ok('doctor');
+    expect(await here.ok('transit keys list')).toBe('app');
+  });
+
+  it('names a single file as one', async () => {
+    const { here, lost } = await damaged();
+    await here.ok('rekey --without-damaged --yes');
+    expect(lost).toHaveLength(2);
+    const [last = ''] = readdirSync(here.file('.store/generation-2/documents'));
+    rmSync(here.file(`.store/generation-2/documents/${last}`));
+    const prompts = promptsDouble([false]);
+    const { exitCode } = await here.run('rekey --without-damaged', { prompts });
+    expect([exitCode, prompts.asked]).toEqual([1, ['Permanently drop what is in this file?']]);
   });
 });

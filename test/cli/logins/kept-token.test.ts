@@ -42,3 +42,14 @@ it.each<[unknown]>([
   });
   expect(readFileSync(file.path, 'utf8')).toBe(JSON.stringify(content));
 });
+
+it('a token that cannot be deleted or read is told with the reason, and none is where its directory would be a file', () => {
+  const file = tokenFile();
+  mkdirSync(file.path, { recursive: true });
+  expect(refusal(() => file.read()).message).toContain(`cannot read ${file.path}: `);
+  expect(refusal(() => file.forget()).message).toContain(`cannot delete ${file.path}: `);
+  const other = tokenFile();
+  mkdirSync(dirname(dirname(other.path)), { recursive: true });
+  writeFileSync(dirname(other.path), 'a file');
+  expect(other.read()).toBeUndefined();
+});

@@ -1,0 +1,99 @@
+import { once } from 'node:events';
+import { chmodSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { DirectoryHere } from '../directory-here.ts';
+
+const TOKEN = 'cfr.fresh';
+const server = createServer((request, response) => {
+  asked.push(`${request.method} ${request.url}`);
+  const isRevoking = request.url?.endsWith('/revoke-self') === true;
+  const status = isRevoking ? revoking : 200;
+  response.writeHead(status, { 'content-type': 'application/json' });
+  const auth = { client_token: TOKEN, lease_duration: 60, policies: ['default'] };
+  const good = request.url?.includes('/login/') ? { data: null, auth } : { data: { policies: ['default'] } };
+  response.end(status === 204 ? undefined : JSON.stringify(status === 200 ? good : { errors: ['broken'] }));
+});
+const asked: string[] = [];
+let revoking = 204;
+let address = '';
+
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const bound = server.address();
+  address = `http://127.0.0.1:${bound !== null && typeof bound === 'object' ? bound.port : 0}`;
+});
+afterAll(() => void server.close());
+beforeEach(() => {
+  asked.length = 0;
+  revoking = 204;
+});
+
+const LOGIN = 'PUT /v1/auth/userpass/login/ada';
+const REVOKE = 'PUT /v1/auth/token/revoke-self';
+const LINE = 'login userpass username=ada password=@password';
+const paths = () => asked.map((line) => line.replace(/^\w+ /, ''));
+
+/** A user whose tokens cannot be kept, unless they can. */
+function user(canKeep = false): DirectoryHere {
+  const here = DirectoryHere.make({
+    COFFER_ADDR: address,
+    COFFER_STORE: undefined,
+    COFFER_MASTER_KEY: undefined,
+  });
+  here.write('password', 'right\n');
+  chmodSync(here.file('password'), 0o600);
+  here.write('home/.local/state/coffer', 'a file');
+  if (canKeep) here.write('home/state/x', '');
+  return here;
+}
+
+describe('the token of a login', () => {
+  it('is revoked where it cannot be kept, as nobody has it', async () => {
+    const { exitCode, err, out } = await user().run(LINE);
+    expect({ exitCode, out }).toEqual({ exitCode: 1, out: '' });
+    expect(err).not.toContain(TOKEN);
+    expect(err).not.toContain('stays valid');
+    expect(paths()).toEqual([LOGIN, REVOKE].map((line) => line.replace(/^\w+ /, '')));
+  });
+
+  it('stays valid where it can be neither kept nor revoked, which is said', async () => {
+    revoking = 500;
+    const { exitCode, err } = await user().run(LINE);
+    expect(exitCode).toBe(1);
+    expect(err).toContain(
+      'coffer: warning: the token of this login could neither be stored nor revoked: it stays valid until it expires\n',
+    );
+  });
+
+  it('is not revoked where the user has brought it, whatever becomes of it', async () => {
+    const { exitCode } = await user().run('login', { environment: { COFFER_TOKEN: TOKEN } });
+    expect(exitCode).toBe(1);
+    expect(paths()).toEqual(['/v1/auth/token/lookup-self']);
+  });
+
+  it('is kept and not revoked where that works, and printed instead of that with --no-store', async () => {
+    const here = user(true);
+    const environment = { XDG_STATE_HOME: here.file('home/state') };
+    await here.ok(LINE, { environment });
+    expect(asked).toHaveLength(1);
+    expect(await here.ok(`${LINE} --no-store`)).toContain(TOKEN);
+    expect(paths()).not.toContain('/v1/auth/token/revoke-self');
+    await here.ok('logout', { environment });
+    expect(paths()).toContain('/v1/auth/token/revoke-self');
+  });
+
+  it('stays where it is kept if the server cannot revoke it, unless it is only to be deleted', async () => {
+    const here = user(true);
+    const environment = { XDG_STATE_HOME: here.file('home/state') };
+    await here.ok(LINE, { environment });
+    revoking = 500;
+    expect(await here.refused('logout', 1, { environment })).toContain('the token is still valid and stored');
+    asked.length = 0;
+    await here.ok('logout --no-revoke', { environment });
+    expect(asked).toEqual([]);
+    const { err } = await here.run('logout', { environment, terminals: ['err'], columns: 200 });
+    expect(err).toContain('Not logged in to ');
+  });
+});
