@@ -43,6 +43,29 @@ describe('many items at once', () => {
     expect(calls).toEqual([{ name: 'a', kind: 'ink', batch_input: [{ input: 'YQ==' }, { input: 'Yg==' }] }]);
   });
 
+  it.each([
+    ['fewer results than items', results(1)],
+    ['more results than items', results(3)],
+    ['none', {}],
+    ['none that is a list', { batch_results: { 0: 1, 1: 2, length: 2 } }],
+  ])('is refused, and prints nothing, where a server answers with %s', async (_, data) => {
+    const { out, err, exitCode } = await run(['a', '--batch', '-'], {
+      input: '{"input":"YQ=="}\n{"input":"Yg=="}\n',
+      data,
+    });
+    expect({ out, err, exitCode }).toEqual({
+      out: '',
+      err: 'coffer: unexpected response: wrong number of results\n',
+      exitCode: 2,
+    });
+  });
+
+  it('counts as failed what is an object with an error, and nothing else', async () => {
+    const data = { batch_results: [null, 7, 'error', { error: 'bad' }] };
+    const { err, exitCode } = await run(['a', '--batch', '-'], { input: '{}\n{}\n{}\n{}\n', data });
+    expect({ err, exitCode }).toEqual({ err: 'coffer: 1 of 4 items failed\n', exitCode: 1 });
+  });
+
   it('reads one JSON array from a file', async () => {
     writeFileSync(file('array.json'), JSON.stringify([{ input: 'YQ==' }, { input: 'Yg==' }], undefined, 2));
     const { out, exitCode } = await run(['a', '--batch', file('array.json')], { data: results(2) });

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { listedOffers } from '../../../src/cli/agent/offers.ts';
+import { answeredSession } from '../answering.ts';
+
+const offer = { mount: 'transit', key: 'app', uses: ['sign'], confirm: true };
+
+it.each<[unknown, readonly unknown[]]>([
+  [undefined, []],
+  [{}, []],
+  [{ doors: null }, []],
+  [{ doors: { ssh: null } }, []],
+  [{ doors: { ssh: [null, 'x'] } }, []],
+  [{ doors: { ssh: [offer] } }, [{ ...offer, door: 'ssh' }]],
+  [{ doors: { ssh: [{ ...offer, uses: 'sign' }] } }, [{ ...offer, door: 'ssh', uses: [] }]],
+  [{ doors: { ssh: [{ ...offer, confirm: 'true' }] } }, [{ ...offer, door: 'ssh', confirm: false }]],
+  [
+    { doors: { ssh: [offer], age: [{ ...offer, uses: [] }] } },
+    [
+      { ...offer, door: 'ssh' },
+      { ...offer, door: 'age', uses: [] },
+    ],
+  ],
+])('the keys that an agent offers are those of its answer %j', async (data, offers) => {
+  const { session } = answeredSession(() => data);
+  expect(await listedOffers(await session.runner())).toEqual(offers);
+});
