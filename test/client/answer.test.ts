@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readAnswer, readAnyAnswer } from '../../src/client/answer.ts';
+import { policiesHint, readAnswer, readAnyAnswer } from '../../src/client/answer.ts';
 import type { WireAnswer } from '../../src/client/request.ts';
 import { metrics as showMetrics } from '../../src/operations/sys/server.ts';
 import { list as listTags } from '../../src/operations/tags/tags.ts';
@@ -123,6 +123,65 @@ describe('an answer about a path', () => {
         kind: 'invalid',
         message: 'of the family',
       });
+  });
+
+  it('is a batch with all its results whatever its status, but where there are errors', () => {
+    const data = { batch_results: [{ error: 'no' }] };
+    expect(readAnyAnswer({ ...read, method: 'POST' }, answered(400, JSON.stringify({ data })))).toMatchObject(
+      {
+        data,
+        failedItems: { statusCode: 400 },
+      },
+    );
+    for (const body of [{ data, errors: ['no'] }, { data: { batch_results: {} } }, { data: [] }]) {
+      expect(refusal(() => readAnyAnswer(read, answered(400, JSON.stringify(body)))).kind).toBe('invalid');
+    }
+    expect(readAnyAnswer(read, answered(299, JSON.stringify({ data }))).failedItems).toBeUndefined();
+    expect(readAnyAnswer(read, answered(300, JSON.stringify({ data })))).toMatchObject({
+      failedItems: { statusCode: 300 },
+    });
+  });
+
+  it('has its wrapped answer, its token and its warnings where they are what they are called', () => {
+    const told = (members: object) =>
+      readAnyAnswer(read, answered(200, JSON.stringify({ data: {}, ...members })));
+    const [wrapInfo, auth] = [{ token: 't' }, { client_token: 't' }];
+    expect(told({ wrap_info: wrapInfo, auth, warnings: ['w', 1] })).toMatchObject({
+      wrapInfo,
+      auth,
+      warnings: ['w', '1'],
+    });
+    const without = told({ wrap_info: 'x', auth: [], warnings: 'w', coffer: 'x' });
+    expect([without.wrapInfo, without.auth, without.warnings]).toEqual([undefined, undefined, undefined]);
+    expect(told({ coffer: { existing: 1, created: true } })).toMatchObject({
+      existing: undefined,
+      created: true,
+    });
+  });
+
+  it.each([
+    [400, 'cipher: message authentication failed', 'inauthentic'],
+    [400, 'path is already in use at a/', 'exists'],
+    [400, 'key "a" already exists', 'exists'],
+    [400, 'the key "a" already exists', 'invalid'],
+    [403, 'x', 'denied'],
+    [405, 'x', 'unsupported'],
+    [413, 'x', 'too-large'],
+    [418, 'x', 'unavailable'],
+  ])('is refused by status %i and %j as %s', (status, text, kind) => {
+    const error = refusal(() => readAnyAnswer(read, answered(status, JSON.stringify({ errors: [text] }))));
+    expect([error.kind, error.message]).toEqual([kind, text]);
+  });
+
+  it('is refused with the hint what shows the rights, where a shell takes the path as it is', () => {
+    expect(policiesHint('"read"', 'transit/keys/a.b-c_d')).toContain(
+      '; "coffer token capabilities transit/keys/a.b-c_d" shows what they grant',
+    );
+    for (const path of ['a b', 'a$b', "a'b", 'a\nb', '']) {
+      expect(policiesHint('"read"', path)).toBe(
+        `the token's policies must grant "read" on ${path} for this request`,
+      );
+    }
   });
 
   it.each([

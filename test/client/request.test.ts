@@ -18,6 +18,17 @@ describe('the path of a request', () => {
     );
   });
 
+  it.each([[{}], [{ name: '' }], [{ name: null }], [{ name: ['k'] }]])(
+    'is none where it has a name that is missing: %j',
+    (raw) => {
+      expect(refusal(() => printRequest(decrypt, { ciphertext: 'x', ...raw }, 'transit', BEARER))).toEqual({
+        kind: 'invalid',
+        message: 'missing name',
+        field: 'name',
+      });
+    },
+  );
+
   it.each([
     ['an organization', showOrganization, { organization_name: '..' }, 'transit', 'organization_name ".."'],
     ['a policy', deletePolicy, { name: '.' }, 'transit', 'name "."'],

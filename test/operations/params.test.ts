@@ -241,3 +241,26 @@ describe('a batch', () => {
     expect(() => items.parse(value, 'batch_input')).toThrowError(/"batch_input\[0\]": expected an object/);
   });
 });
+
+describe('an object', () => {
+  const texts = params.textMap({ help: '' });
+  const settings = params.members({ count: params.integer({ help: '' }) }, { help: '' });
+
+  it.each([[null], [''], [{}]])('has nothing in it where it is %j', (value) => {
+    expect(parse(texts, value)).toEqual({});
+    expect(parse(settings, value)).toEqual({});
+  });
+
+  it.each([[[]], ['x'], [1], [true]])('is refused where it is %j', (value) => {
+    for (const param of [texts, settings]) {
+      expect(() => parse(param, value)).toThrowError(
+        refusal('Field validation failed: error converting input for field "field": expected an object'),
+      );
+    }
+  });
+
+  it('has texts, or members that are each read as what they are, and no others', () => {
+    expect(parse(texts, { a: 1, b: true, c: 'x', d: null })).toEqual({ a: '1', b: '1', c: 'x', d: '' });
+    expect(parse(settings, { count: '7', other: 1 })).toEqual({ count: 7 });
+  });
+});

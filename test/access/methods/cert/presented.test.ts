@@ -104,10 +104,16 @@ describe('a role for certificates', () => {
   it('has a time that is no longer than its longest, where the older names of both are used', async () => {
     expect(await write({}, { ttl: 60, max_ttl: 60 })).toEqual([]);
     expect(await write({}, { ttl: 60, max_ttl: 0 })).toEqual([]);
-    const late = { ttl: 61, max_ttl: 60, token_ttl: 61, token_max_ttl: 60 };
-    expect(await refused(write({}, late))).toMatchObject({
-      kind: 'invalid',
-      message: 'ttl should be shorter than max_ttl',
-    });
+    const late = { token_ttl: 61, token_max_ttl: 60 };
+    const older = 'ttl should be shorter than max_ttl';
+    const newer = "'token_ttl' cannot be greater than 'token_max_ttl'";
+    for (const [given, message] of [
+      [{ ttl: 61, max_ttl: 60 }, older],
+      [{ ttl: 61 }, older],
+      [{ max_ttl: 60 }, older],
+      [{}, newer],
+    ] as const) {
+      expect(await refused(write({}, { ...late, ...given }))).toMatchObject({ kind: 'invalid', message });
+    }
   });
 });

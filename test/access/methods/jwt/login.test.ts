@@ -73,3 +73,25 @@ it.each<[string, unknown, string]>([
     `json: cannot unmarshal ${kind} into Go struct field Claims.${name} of type string`,
   );
 });
+
+it('a role that is bound to other networks while a login is under way lets nobody in from elsewhere', async () => {
+  const { store, clock, access } = await openRoom();
+  const mount = await new Mounts(store, systemRandom, jwtMounts).add('jwt', 'auth/jwt');
+  const room = { store, clock, mount };
+  await configure(room, old.publicPem);
+  const kinds = { roleType: 'jwt', boundClaimsType: '', callbackMode: undefined };
+  const settings = { user_claim: 'sub', bound_subject: 'me' };
+  const bind = (networks: readonly string[]) =>
+    writeRole(room, 'r', { ...kinds, settings, token: { token_bound_cidrs: networks } });
+  await bind([]);
+  const jwt = await signToken(old, { sub: 'me', iat: Math.floor(clock.now() / 1000) });
+  const enter = () => login(room, access.tokens, { role: 'r', jwt, address: '192.0.2.1' });
+  expect((await enter()).token.displayName).toBe('jwt-me');
+  vi.spyOn(access.tokens, 'login').mockImplementationOnce(async (decide) => {
+    await bind(['10.0.0.0/8']);
+    return access.tokens.login(decide);
+  });
+  for (let i = 0; i < 2; i++) expect(await failureOf(enter)).toEqual(['denied', 'permission denied']);
+  await bind(['10.0.0.0/8', '192.0.2.1']);
+  expect((await enter()).token.displayName).toBe('jwt-me');
+});

@@ -209,6 +209,62 @@ describe('a program', () => {
     expect(await client.call('generateRandom', [session, 0x7fff_ffff])).toBe(RETURN.argumentsBad);
   });
 
+  it('is told of mechanisms and of the slot as much as it has room for, or how many there are', async () => {
+    const { client } = await program();
+    const [all] = await client.ok('getMechanismList', [1, ROOM]);
+    const { length } = all as readonly number[];
+    expect(length).toBeGreaterThan(20);
+    expect(await client.ok('getMechanismList', [1, length])).toEqual([all]);
+    for (const room of [0, length - 1]) {
+      expect(await client.ok('getMechanismList', [1, room])).toEqual([length]);
+    }
+    expect(await client.ok('getSlotList', [1, 0])).toEqual([1]);
+    expect(await client.ok('getSlotList', [1, 1])).toEqual([[1]]);
+    for (const ask of [
+      () => client.call('getSlotInfo', [2]),
+      () => client.call('getTokenInfo', [2]),
+      () => client.call('getMechanismList', [2, ROOM]),
+      () => client.call('getMechanismInfo', [2, M.ecdsa]),
+      () => client.call('openSession', [2, 4]),
+      () => client.call('closeAllSessions', [2]),
+    ]) {
+      expect(await ask()).toBe(RETURN.slotIdInvalid);
+    }
+  });
+
+  it('has sessions of the kind that it asks for, and none of a kind that is no more', async () => {
+    const { client } = await program();
+    const stateOf = async (flags: number) => {
+      const [session] = await client.ok('openSession', [1, flags]);
+      return (await client.ok('getSessionInfo', [session as number])).slice(1, 3);
+    };
+    expect(await client.call('openSession', [1, 2])).toBe(RETURN.sessionParallelNotSupported);
+    expect([await stateOf(4), await stateOf(6)]).toEqual([
+      [0, 4],
+      [2, 6],
+    ]);
+    const [session] = await client.ok('openSession', [1, 4]);
+    await client.ok('login', [session as number, 1, Buffer.from('1234')]);
+    expect([await stateOf(4), await stateOf(6)]).toEqual([
+      [1, 4],
+      [3, 6],
+    ]);
+  });
+
+  it('is told what this is before it says what it speaks, and nothing else', async () => {
+    const client = new RpcClient(connection());
+    expect(await client.call('getInfo', [])).toHaveLength(5);
+    expect(await client.call('getSlotInfo', [1])).toBe(RETURN.notInitialized);
+    expect(await client.call('initialize', [undefined, 0, Buffer.alloc(1)])).toBe(RETURN.argumentsBad);
+    expect(await client.call('initialize', [HANDSHAKE.subarray(1), 0, Buffer.alloc(1)])).toBe(
+      RETURN.argumentsBad,
+    );
+    expect(await client.call('getSlotInfo', [1])).toBe(RETURN.notInitialized);
+    await client.ok('initialize', [HANDSHAKE, 0, Buffer.alloc(1)]);
+    expect(await client.call('initialize', [HANDSHAKE, 0, Buffer.alloc(1)])).toBe(RETURN.alreadyInitialized);
+    client.close();
+  });
+
   it('gets answers to calls of many sessions at once', async () => {
     const there = await program();
     const { client } = there;
