@@ -36,10 +36,8 @@ beforeEach(async () => {
 describe('the workspaces of an organization', () => {
   it('are found by the whole of their name where the pattern has no star', async () => {
     for (const name of ['app', 'App-2', 'app-20', 'my-app-2']) await workspace(name);
-    const found = async (wildcard: string, search?: string) =>
-      (await tags.workspaces.list('acme', { wildcard, ...(search && { search }), page })).items.map(
-        ({ name }) => name,
-      );
+    const found = async (wildcard: string, search = '') =>
+      (await tags.workspaces.list('acme', { wildcard, search, page })).items.map(({ name }) => name);
     expect(await found('app-2')).toEqual(['App-2']);
     expect(await found('app-2*')).toEqual(['App-2', 'app-20']);
     expect(await found('*app-2')).toEqual(['App-2', 'my-app-2']);

@@ -52,8 +52,8 @@ describe('the projects of an organization', () => {
     for (const name of ['one', 'two']) await tags.projects.create('acme', name, { bindings: owned }, FIELDS);
     await tags.projects.create('acme', 'bare', {}, FIELDS);
     const found = async (bindings: typeof owned | undefined, seen?: string) => {
-      const sees = seen === undefined ? undefined : ({ name }: { readonly name: string }) => name === seen;
-      const { items } = await tags.projects.list('acme', { bindings, page, ...(sees && { sees }) });
+      const sees = ({ name }: { readonly name: string }) => seen === undefined || name === seen;
+      const { items } = await tags.projects.list('acme', { bindings, page, sees });
       return items.map(({ name }) => name);
     };
     expect(await found(owned)).toEqual(['one', 'two']);
