@@ -67,20 +67,15 @@ const NO_ORGANIZATION = /^(?:no organization given for |missing organization$)/;
 export const missingOption = ({ message }: CofferError): string | undefined =>
   NO_ORGANIZATION.test(message) ? 'org' : MISSING_OPTION.exec(message)?.[1];
 
-/** The only organization of a store, and the runner of the store, which the session that opened it closes. */
-interface OnlyOrganization {
-  readonly organization: string;
-  readonly runner: Runner;
-}
-
 /**
- * Returns the only organization of a store, for an error about a missing one.
+ * Returns the only organization of a store, for an error about a missing one, and the runner of the store, which the
+ * session that opened it closes.
  * @returns undefined for any other error, if there are several, or if they cannot be listed without asking for anything
  */
 export async function onlyOrganization(
   error: unknown,
   session: Session,
-): Promise<OnlyOrganization | undefined> {
+): Promise<{ readonly organization: string; readonly runner: Runner } | undefined> {
   const known = asCofferError(error);
   if (known?.kind !== 'invalid' || missingOption(known) !== 'org' || !mayList(session)) return undefined;
   const opened = await session.runnerUnasked();
@@ -204,19 +199,15 @@ export async function filledWithKeys(session: Session, runner: Runner, hint: str
  */
 export async function keysText(session: Session, isSuited = isForValues): Promise<string | undefined> {
   if (!session.streams.err.isTerminal) return undefined;
-  const runner = await openAtHand(session).catch(() => undefined);
-  try {
-    if (runner === undefined) return undefined;
+  const text = async (runner: Runner): Promise<string> => {
     const { names, total } = await (await namesOf(runner, 'key')).first();
     const examined = names.slice(0, MOST_EXAMINED);
     const suited = await Promise.all(examined.map((name) => isSuited(runner, name)));
     const shown = examined.filter((_, at) => suited[at]);
     return shownText(shown, { total: shown.length + total - examined.length, what: 'keys' }) ?? '';
-  } catch {
-    return undefined;
-  } finally {
-    runner?.close();
-  }
+  };
+  const runner = await openAtHand(session).catch(() => undefined);
+  return runner && closing(runner, text).catch(() => undefined);
 }
 
 /** Whether a key encrypts values each bound to its name: signing keys and RSA keys do not. */

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
+import { attempt } from '../ground/attempt.ts';
 import { invalid } from '../ground/errors.ts';
 
 /* Input of a command: words, options and environment variables. */
@@ -108,12 +109,8 @@ const isTyped = (bytes: Buffer | undefined, text: string): boolean =>
 
 /** Returns the arguments or variables of this process as bytes; empty on systems other than Linux. */
 function entriesOf(name: 'cmdline' | 'environ'): readonly Buffer[] {
-  let block: Buffer;
-  try {
-    block = readFileSync(`/proc/self/${name}`);
-  } catch {
-    return [];
-  }
+  const block = attempt(() => readFileSync(`/proc/self/${name}`));
+  if (block === undefined) return [];
   const entries: Buffer[] = [];
   for (let start = 0; start < block.length; ) {
     const end = block.indexOf(0, start);

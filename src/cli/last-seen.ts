@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { attempt } from '../ground/attempt.ts';
 import { move } from '../ground/directories.ts';
 import type { Place } from '../ground/errors.ts';
 import { isLower, printVersion, type Version } from '../store/backends/version.ts';
@@ -86,11 +87,8 @@ export class LastSeen {
   }
 
   forget(): void {
-    try {
-      rmSync(this.#directory, { recursive: true, force: true });
-    } catch {
-      // A file that remains only causes an unnecessary warning.
-    }
+    // A file that remains only causes an unnecessary warning.
+    attempt(() => rmSync(this.#directory, { recursive: true, force: true }));
   }
 
   #file({ generation, revision, history = '' }: Sighting): string {

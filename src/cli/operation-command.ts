@@ -9,17 +9,7 @@ import {
 import { parseValues } from '../operations/declaration/params.ts';
 import { loadOperation } from '../operations/runner.ts';
 import type { Command } from './command.ts';
-import {
-  callInOrder,
-  countUnchanged,
-  createdBy,
-  createdByTheWay,
-  foresee,
-  questionOf,
-  requireConsent,
-  runExplained,
-  warnOfDoubts,
-} from './doubts.ts';
+import { Doubts } from './doubts.ts';
 import { DONE, FAILED, NOT_VALID } from './exit-codes.ts';
 import type { CalledOperation } from './file-as-key.ts';
 import { aboutInput, hashedMainInput, mainInput, type TypedInput } from './files/main-input.ts';
@@ -85,6 +75,7 @@ export function commandOf(path: readonly string[], summary: string, operation: O
 class Execution {
   readonly #session: Session;
   readonly #called: CalledOperation;
+  readonly #doubts: Doubts;
   readonly #operation: Operation;
   readonly #spec: OperationSpec;
   readonly #given: Given;
@@ -99,6 +90,9 @@ class Execution {
     this.#operation = called.operation;
     this.#spec = called.spec;
     this.#given = given;
+    const { method } = called.spec;
+    const mount = method === undefined ? undefined : mountOfMethod(method, given.options);
+    this.#doubts = new Doubts(session, called, mount);
   }
 
   /** Runs the operation. Everything that needs no secret is checked and read before the store is unlocked. */
@@ -115,29 +109,26 @@ class Execution {
       const data = await hashedMainInput(this.#session, this.#operation, this.#typedInput, hash);
       return this.#finish({ data }, checked);
     }
-    if (cli.input?.secret !== undefined) await this.#foresee(checked, await this.#session.runner());
+    if (cli.input?.secret !== undefined) await this.#doubts.foresee(checked, await this.#session.runner());
     if (this.#session.streams.in.isTerminal) await this.#refuseFileAsKey();
     const filled = await mainInput(this.#session, this.#operation, this.#typedInput, checked);
     if (cli.input !== undefined && filled[cli.input.param] === '') await this.#refuseFileAsKey();
-    if (questionOf(this.#operation, checked) !== undefined)
-      await requireConsent(this.#session, this.#operation, [{ ...typed, ...filled }], this.#mount);
     const withInput = { ...typed, ...filled };
+    if (this.#doubts.questionOf(checked) !== undefined) await this.#doubts.requireConsent([withInput]);
     const runner = await this.#session.runner();
     const raw = await resolved(this.#operation, withInput, runner);
     // What was checked lacks the names that are looked up, even where the lookup changes none.
     const values = cli.resolve === undefined ? checked : parseValues(this.#operation.params, raw).values;
     if (!(await this.#isConfirmed({ ...values, ...filled }, runner))) return FAILED;
-    const place = { runner, mount: this.#mount };
-    const byTheWay = await createdByTheWay(this.#session, this.#operation, values, runner);
+    const byTheWay = await this.#doubts.byTheWay(values, runner);
     if (!(await this.#isMeant(byTheWay, runner))) return FAILED;
-    const all = { ...values, ...filled };
-    this.#unchanged = await countUnchanged(this.#session, this.#operation, all, place);
+    this.#unchanged = await this.#doubts.unchanged({ ...values, ...filled }, runner);
     const value = this.#asksOfNewNames && !this.#session.settings.yes ? undefined : this.#value;
     const call = (wanted: RawValues) => this.#unlessThere(runner, wanted);
-    const outcome = await callInOrder(this.#session, this.#called, { raw, value }, call);
+    const outcome = await this.#doubts.inOrder(raw, value, call);
     if (outcome === undefined) return DONE;
     const exitCode = await this.#finish(outcome, values, byTheWay);
-    await warnOfDoubts(this.#session, this.#operation, values, place);
+    await this.#doubts.warn(values, runner);
     return exitCode;
   }
 
@@ -162,8 +153,8 @@ class Execution {
     const given: readonly unknown[] = [typed[param]].flat();
     const calls = given.map((value) => ({ ...typed, [param]: value }));
     const checked = calls.map((call) => checkTyped(this.#operation, this.#spec, call, undefined));
-    const asks = checked.some((values) => questionOf(this.#operation, values) !== undefined);
-    if (asks) await requireConsent(this.#session, this.#operation, calls, this.#mount);
+    const asks = checked.some((values) => this.#doubts.questionOf(values) !== undefined);
+    if (asks) await this.#doubts.requireConsent(calls);
     this.#out = await this.#outPlace();
     const runner = await this.#session.runner();
     const { jointDocument, listShape, results, runEach } = await import('./run-each.ts');
@@ -171,15 +162,14 @@ class Execution {
     return runEach(calls, param, {
       asks,
       resolve: (call) => resolved(this.#operation, call, runner),
-      foresee: (raw) => this.#foresee(valuesOf(raw), runner),
+      foresee: (raw) => this.#doubts.foresee(valuesOf(raw), runner),
       isConfirmed: (raw) => this.#isConfirmed(valuesOf(raw), runner, true),
       meant: async (raw) => {
-        const made = await createdByTheWay(this.#session, this.#operation, valuesOf(raw), runner);
+        const made = await this.#doubts.byTheWay(valuesOf(raw), runner);
         return (await this.#isMeant(made, runner)) ? made : undefined;
       },
       run: async (raw) => {
-        const place = { runner, mount: this.#mount };
-        this.#unchanged = await countUnchanged(this.#session, this.#operation, valuesOf(raw), place);
+        this.#unchanged = await this.#doubts.unchanged(valuesOf(raw), runner);
         return this.#unlessThere(runner, raw);
       },
       report: (outcome, raw) => {
@@ -230,12 +220,6 @@ class Execution {
     return textOption(this.#given.options, flag);
   }
 
-  /** Mount of the operation, if it is not that of all commands. */
-  get #mount(): string | undefined {
-    const { method } = this.#spec;
-    return method === undefined ? undefined : mountOfMethod(method, this.#given.options);
-  }
-
   /** Argument after those that are parameters. */
   get #value(): string | undefined {
     return this.#operation.cli?.input === undefined
@@ -249,7 +233,7 @@ class Execution {
 
   #call(runner: Runner, raw: RawValues): Promise<Outcome<unknown>> {
     if (this.#given.options.has(ALL)) return this.#everyPage(runner, raw);
-    return runExplained(this.#session, this.#operation, raw, { runner, mount: this.#mount });
+    return this.#doubts.run(raw, runner);
   }
 
   async #everyPage(runner: Runner, raw: RawValues): Promise<Outcome<unknown>> {
@@ -289,14 +273,10 @@ class Execution {
 
   /** Asks the user, if necessary, after checking what would be refused anyway. */
   async #isConfirmed(values: RawValues, runner: Runner, isForeseen = this.#session.settings.yes) {
-    const question = questionOf(this.#operation, values);
+    const question = this.#doubts.questionOf(values);
     if (question === undefined) return true;
-    if (!isForeseen) await this.#foresee(values, runner);
+    if (!isForeseen) await this.#doubts.foresee(values, runner);
     return this.#session.confirmed(() => question(values, runner));
-  }
-
-  #foresee(values: RawValues, runner: Runner): Promise<void> {
-    return foresee(this.#session, this.#operation, values, { runner, mount: this.#mount });
   }
 
   get #asksOfNewNames(): boolean {
@@ -330,7 +310,7 @@ class Execution {
       if (cli.paged && formatFor(this.#session, cli, this.#destination) === 'raw')
         warnOfMore(this.#session, this.#given, outcome.data);
     }
-    const created = createdBy(this.#called, outcome, values) ?? byTheWay;
+    const created = this.#doubts.createdBy(outcome, values) ?? byTheWay;
     if (created.length > 0) {
       const { sayCreated } = await import('./near-names.ts');
       const wasAsked = this.#asksOfNewNames && !this.#session.settings.yes;

@@ -1,4 +1,4 @@
-import { asCofferError, CofferError } from '../ground/errors.ts';
+import { asCofferError, CofferError, throwing } from '../ground/errors.ts';
 import { asksAgain, type Operation, type Runner, STORE_SECRET } from '../operations/declaration/operation.ts';
 import { parseValues } from '../operations/declaration/params.ts';
 import { loadOperation } from '../operations/runner.ts';
@@ -30,9 +30,7 @@ export async function openInAgent(
   };
   const again = async (): Promise<Runner> => {
     session.remark(`The store is unlocked again, ${WHY}.`);
-    return outside().catch((error: unknown) => {
-      throw saying(`the store must be unlocked again, ${WHY}`, error);
-    });
+    return outside().catch(throwing((error) => saying(`the store must be unlocked again, ${WHY}`, error)));
   };
   /** Fails for what will be refused anyway, as far as the agent can tell, before the secret is asked for. */
   const foresee = async ({ cli, params }: Operation, raw: RawValues, mount?: string): Promise<void> => {

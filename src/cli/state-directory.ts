@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
+import { attempt } from '../ground/attempt.ts';
 import { isThere, makeWithParents } from '../ground/directories.ts';
 import { unavailable } from '../ground/errors.ts';
 import { type Environment, variable } from './given.ts';
@@ -41,10 +42,4 @@ export function makeOwnDirectory(directory: string): void {
 }
 
 /** Returns the names in a directory; none if it cannot be listed. */
-export function namesIn(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
-}
+export const namesIn = (directory: string): readonly string[] => attempt(() => readdirSync(directory)) ?? [];

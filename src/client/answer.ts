@@ -1,4 +1,5 @@
 import type { WrapInfo } from '../access/wrapping.ts';
+import { attempt } from '../ground/attempt.ts';
 import { CofferError, ERROR_KINDS, type ErrorKind, sealed, unavailable } from '../ground/errors.ts';
 import { isObject, type JsonObject } from '../ground/objects.ts';
 import {
@@ -76,12 +77,9 @@ function withResult(operation: Operation, outcome: Outcome<unknown>, answer: Wir
 function readBody(answer: WireAnswer): JsonObject {
   const { status, body } = answer;
   if (body === '' && (status === NO_CONTENT || status >= 300)) return {};
-  try {
-    const value: unknown = JSON.parse(body);
-    if (isObject(value)) return value;
-  } catch {
-    // Something else responded in place of the server: a proxy, another program.
-  }
+  const value: unknown = attempt(() => JSON.parse(body));
+  if (isObject(value)) return value;
+  // Something else responded in place of the server: a proxy, another program.
   throw strange(answer);
 }
 

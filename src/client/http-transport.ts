@@ -57,11 +57,6 @@ const LIMITED = '/api/v2/';
 const MOST_ATTEMPTS = 10;
 const MOST_WAIT_MS = 60_000;
 
-interface LimitedAnswer extends WireAnswer {
-  /** Time in milliseconds after which the server allows a retry. */
-  readonly waitMs?: number | undefined;
-}
-
 /** Returns the wait from the headers, which contain seconds with a fraction, in milliseconds. */
 function waitOf(headers: IncomingHttpHeaders): number {
   const seconds = Number(headers['x-ratelimit-reset'] ?? headers['retry-after']);
@@ -113,7 +108,13 @@ export class HttpTransport implements Transport {
     }
   }
 
-  async #sendOnce({ method, target, headers, body, changes }: WireRequest): Promise<LimitedAnswer> {
+  async #sendOnce({
+    method,
+    target,
+    headers,
+    body,
+    changes,
+  }: WireRequest): Promise<WireAnswer & { waitMs?: number | undefined }> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const sent = this.#send(
       {

@@ -138,6 +138,13 @@ export function asCofferError(error: unknown): CofferError | undefined {
   return error instanceof CofferError ? error : undefined;
 }
 
+/** Creates a handler that throws another error in place of one. */
+export const throwing =
+  (replaced: (error: unknown) => unknown) =>
+  (error: unknown): never => {
+    throw replaced(error);
+  };
+
 /** Creates a handler that returns a value in place of a CofferError; anything else is thrown. */
 export const refusedAs =
   <T>(value: T) =>

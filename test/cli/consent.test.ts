@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { requireConsent } from '../../src/cli/doubts.ts';
+import { Doubts } from '../../src/cli/doubts.ts';
+import { specOf } from '../../src/cli/parse/operation-spec.ts';
 import { denied } from '../../src/ground/errors.ts';
 import type { Runner } from '../../src/operations/declaration/operation.ts';
 import { loadOperation } from '../../src/operations/runner.ts';
@@ -37,7 +38,15 @@ it('a script that lacks only --yes is told so, and sends a server few requests, 
     },
   };
   for (const asking of [lookingUp, resolving])
-    expect(await refused(requireConsent(session, asking, names, undefined))).toMatchObject({
+    expect(
+      await refused(
+        new Doubts(
+          session,
+          { path: [], operation: asking, spec: specOf(asking, undefined) },
+          undefined,
+        ).requireConsent(names),
+      ),
+    ).toMatchObject({
       kind: 'invalid',
       message: 'cannot prompt for confirmation of a change that cannot be undone',
     });

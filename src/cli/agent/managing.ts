@@ -1,3 +1,4 @@
+import { closing } from '../../ground/closing.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';
 import { givesSecret } from '../secrets/secret-variables.ts';
 import type { Session } from '../session.ts';
@@ -11,15 +12,9 @@ import { findAgent } from './find.ts';
 export async function sayWhyAsked(session: Session, location?: Location): Promise<void> {
   if (!session.prompts.available() || givesSecret(session.environment)) return;
   const connection = await findAgent(session, location);
-  if (connection === undefined) return;
-  try {
-    const { locked } = await connection.status();
-    if (!locked) session.remark('The store is unlocked, but managing it always needs its secret.');
-  } catch {
-    // It only matters for this message whether the agent answers.
-  } finally {
-    connection.close();
-  }
+  const status = connection && (await closing(connection, () => connection.status()).catch(() => undefined));
+  if (status?.locked === false)
+    session.remark('The store is unlocked, but managing it always needs its secret.');
 }
 
 /**

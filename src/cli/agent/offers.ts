@@ -4,13 +4,8 @@ import { unsupported } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { type Runner, resultOf } from '../../operations/declaration/operation.ts';
 
-/** Offered key, and the protocol that it is offered through. */
-interface ListedOffer extends Offer {
-  readonly door: string;
-}
-
 /** Returns the keys offered through all protocols. */
-export async function listedOffers(runner: Runner): Promise<readonly ListedOffer[]> {
+export async function listedOffers(runner: Runner): Promise<readonly (Offer & { readonly door: string })[]> {
   const data = resultOf(await runner.run('doors list', {}));
   const doors = isObject(data) && isObject(data['doors']) ? data['doors'] : {};
   return Object.entries(doors).flatMap(([door, offers]) =>

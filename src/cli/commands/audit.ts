@@ -1,3 +1,4 @@
+import { attempt } from '../../ground/attempt.ts';
 import { parseGoDuration } from '../../ground/durations.ts';
 import { type CofferError, invalid } from '../../ground/errors.ts';
 import { meantText, nearest } from '../../ground/nearness.ts';
@@ -174,12 +175,7 @@ class Entries {
 
 /** Returns the request of a line; undefined if it is not an audit record. */
 function recordIn(line: string): { readonly id: string; readonly entry: AuditEntry } | undefined {
-  let record: unknown;
-  try {
-    record = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
+  const record: unknown = attempt(() => JSON.parse(line));
   if (!isObject(record) || typeof record['time'] !== 'string' || !isObject(record['request']))
     return undefined;
   const { request } = record;

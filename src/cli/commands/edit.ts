@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { attempt } from '../../ground/attempt.ts';
 import { asCofferError, CofferError, conflict } from '../../ground/errors.ts';
 import type { Command } from '../command.ts';
 import { DraftFile } from '../editing/draft.ts';
@@ -146,10 +147,4 @@ function kept(error: unknown, draft: DraftFile, typed: string): unknown {
 }
 
 /** Returns the path of the file behind links. That file is written, and two edits of it are recognized by it. */
-function realPathOf(typed: string): string {
-  try {
-    return realpathSync(typed);
-  } catch {
-    return resolve(typed);
-  }
-}
+const realPathOf = (typed: string): string => attempt(() => realpathSync(typed)) ?? resolve(typed);

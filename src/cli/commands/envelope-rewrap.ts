@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, statSync, write } from 'node:fs';
 import { closing } from '../../ground/closing.ts';
 import { isRegularFile } from '../../ground/directories.ts';
-import { invalid } from '../../ground/errors.ts';
+import { invalid, throwing } from '../../ground/errors.ts';
 import { answered } from '../../ground/pause.ts';
 import { isAge } from '../../transit/envelope/age/detect.ts';
 import type { AgeIdentity, AnyRecipient } from '../../transit/envelope/age/recipients.ts';
@@ -158,9 +158,7 @@ function openRewritable(path: string): RewritableFile & { close(): void } {
     });
   }
   const plainly = <T>(work: Promise<T>): Promise<T> =>
-    work.catch((error: unknown) => {
-      throw writeFailure(path, error, IN);
-    });
+    work.catch(throwing((error) => writeFailure(path, error, IN)));
   return {
     size: stat.size,
     readAt: (position, into) => plainly(readFully(descriptor, position, into)),

@@ -1,3 +1,4 @@
+import { throwing } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
 import { isAge } from '../../transit/envelope/age/detect.ts';
 import { decryptEnvelope, decryptRange } from '../../transit/envelope/decrypt.ts';
@@ -108,9 +109,7 @@ export const encrypt: Command = {
         return { ...key, key_version: keyVersion };
       },
     });
-    return encrypted.catch((error: unknown) => {
-      throw withKeyFirst(error, name, typed);
-    });
+    return encrypted.catch(throwing((error) => withKeyFirst(error, name, typed)));
   },
 };
 
@@ -190,8 +189,6 @@ export const decrypt: Command = {
         const { mount, keyVersion, metadata } = header;
         return { mount, name: header.name, key_version: keyVersion, metadata };
       },
-    }).catch((error: unknown) => {
-      throw options.has(IN) ? error : aboutStandardInput(error, 'decrypt', name);
-    });
+    }).catch(throwing((error) => (options.has(IN) ? error : aboutStandardInput(error, 'decrypt', name))));
   },
 };

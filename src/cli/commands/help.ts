@@ -140,14 +140,8 @@ export const topics: ReadonlyMap<string, TopicPrinter> = new Map<string, TopicPr
   ...topicPages.map((topic) => [topic.name, (columns: number) => topicText(topic, columns)] as const),
 ]);
 
-/** Related environment variables, below a title that says what they have in common. */
-interface VariableGroup {
-  readonly title: string;
-  readonly variables: readonly (readonly [name: string, meaning: string])[];
-}
-
 /** Returns every environment variable that the command reads. */
-export const variableGroups = (): readonly VariableGroup[] => [
+export const variableGroups = (): readonly { title: string; variables: typeof VARIABLES }[] => [
   {
     title: 'Secrets that unlock the store (default: the agent started by "coffer unlock", else a prompt):',
     variables: unlockSources.map(({ variable, meaning }) => [variable, meaning]),

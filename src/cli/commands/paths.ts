@@ -30,13 +30,11 @@ const pairs = argument(
   { required: false, many: true },
 );
 
-type Examples = Command['examples'];
-
 const command = (
   method: PathRequest['method'],
   takes: readonly ArgumentSpec[],
   details: string,
-  examples: Examples,
+  examples: Command['examples'],
 ): Command => ({
   arguments: takes,
   options: [fieldOption, formatOption, ...outOptions],

@@ -112,7 +112,7 @@ async function askedBy({ settings }: Session, { arguments: words, options }: Giv
       hint: 'e.g. --key orders --operation decrypt',
     });
   }
-  return onKey(await operationNamed(operation), { name: key, mount: settings.mount, operation });
+  return onKey(await operationNamed(operation), operation, key, settings.mount);
 }
 
 /** Whether the words are those of a command below `transit` whose path depends on its key alone. */
@@ -144,17 +144,11 @@ const entriesBelow = (
     isEntry(node) ? [[[...path, word].join(' '), node] as const] : entriesBelow(node, [...path, word]),
   );
 
-interface KeyOperation {
-  readonly name: string;
-  readonly mount: string;
-  readonly operation: string;
-}
-
 /**
  * Returns what policies are asked about when an operation is run with a key.
  * @throws `invalid` if that depends on more than the key
  */
-function onKey(declaration: Operation, { name, mount, operation }: KeyOperation): Asked {
+function onKey(declaration: Operation, operation: string, name: string, mount: string): Asked {
   const found = routeOnKey(declaration);
   if (found === undefined) {
     throw invalid(`the path of "${operation}" does not depend on the key alone`, {

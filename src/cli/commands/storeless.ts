@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
+import { attempt } from '../../ground/attempt.ts';
 import { utf8 } from '../../ground/bytes.ts';
 import { version as number } from '../../ground/version.ts';
 import { diskError } from '../../store/backends/files/disk-errors.ts';
@@ -61,11 +62,7 @@ export const version: OwnCommand = {
 function installedAs(): string {
   const [, script = ''] = process.argv;
   const file = process.getBuiltinModule('node:sea').isSea() ? process.execPath : script;
-  try {
-    return realpathSync(file);
-  } catch {
-    return file;
-  }
+  return attempt(() => realpathSync(file)) ?? file;
 }
 
 const LICENSES = 'THIRD-PARTY-LICENSES';

@@ -164,21 +164,11 @@ async function found(
   return { store: writeFact(place.directory, message, signature).id, root };
 }
 
-interface Signing {
-  /** Public half of the signing key. */
-  readonly sign: string;
-  readonly signer: Signer;
-  /** The signing key, sealed, if it was made for the card. */
-  readonly secret: string | undefined;
-}
-
-/** Returns what signs for the founder: the ssh-agent instead of a passphrase, the own key, or a new one. */
-async function signingOf(
-  session: Session,
-  name: string,
-  own: PersonalKey,
-  sealer: ArmorSealer,
-): Promise<Signing> {
+/**
+ * Returns what signs for the founder: the ssh-agent instead of a passphrase, the own key, or a new one, which is
+ * returned sealed as well.
+ */
+async function signingOf(session: Session, name: string, own: PersonalKey, sealer: ArmorSealer) {
   if (own.signer !== undefined && own.isLocked?.() === true) {
     const signer = await agentSigner(session, own.recipient, name);
     if (signer !== undefined) return { sign: own.recipient, signer, secret: undefined };
@@ -188,7 +178,7 @@ async function signingOf(
   const key = direct ?? ed25519FromSeed(seed);
   return {
     sign: sshLineOf(createPublicKey(key)),
-    signer: async (message) => signed(message, key),
+    signer: (async (message) => signed(message, key)) satisfies Signer,
     secret: direct === undefined ? lineOfArmor(await sealer.armorFor([own.recipient], seed)) : undefined,
   };
 }

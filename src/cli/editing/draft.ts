@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { attempt } from '../../ground/attempt.ts';
 import { isObject } from '../../ground/objects.ts';
 import type { Environment } from '../given.ts';
 import { leftovers, makeMemoryDirectory } from '../memory/memory-directory.ts';
@@ -89,11 +90,7 @@ export class DraftFile {
 
   /** Whether the plaintext was changed since it was shown. */
   isChanged(): boolean {
-    try {
-      return digestOf(this.read()) !== this.#about.shown;
-    } catch {
-      return false;
-    }
+    return attempt(() => digestOf(this.read()) !== this.#about.shown) === true;
   }
 
   remove(): void {

@@ -1,5 +1,5 @@
 import { isRegularFile } from '../../ground/directories.ts';
-import { asCofferError, CofferError } from '../../ground/errors.ts';
+import { asCofferError, CofferError, throwing } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
 import { recipientVersions } from '../../operations/age-keys.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
@@ -36,9 +36,9 @@ async function recipientsFrom(session: Session, word: string): Promise<readonly 
   const named = textRecipient(session, word);
   if (named !== undefined) return [named.recipient];
   const runner = await session.runner();
-  const latest = await latestRecipient(runner, word, session.settings.mount).catch((error: unknown) => {
-    throw misnamed(word, error);
-  });
+  const latest = await latestRecipient(runner, word, session.settings.mount).catch(
+    throwing((error) => misnamed(word, error)),
+  );
   return [ageRecipient(latest)];
 }
 

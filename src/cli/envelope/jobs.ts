@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { alternatives } from '../../ground/alternatives.ts';
-import { asCofferError, invalid } from '../../ground/errors.ts';
+import { asCofferError, invalid, throwing } from '../../ground/errors.ts';
 import { DONE, exitCodeOf } from '../exit-codes.ts';
 import { openInFile } from '../files/in-file.ts';
 import { mayReplace, type OutPlace, outPlaceOf, refuseSameFile } from '../files/out-file.ts';
@@ -206,9 +206,7 @@ export async function forEachFile<F extends { readonly from: string | undefined 
 ): Promise<{ readonly results: readonly R[]; readonly exitCode: number }> {
   const [only, ...others] = files;
   if (only !== undefined && others.length === 0) {
-    const result = await work(only).catch((error: unknown) => {
-      throw aboutFile(error, only.from);
-    });
+    const result = await work(only).catch(throwing((error) => aboutFile(error, only.from)));
     return { results: [result], exitCode: DONE };
   }
   const outcomes = new Array<{ readonly result: R } | { readonly exitCode: number }>(files.length);

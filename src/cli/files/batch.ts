@@ -2,6 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { closeSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { attempt } from '../../ground/attempt.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { CofferError, invalid } from '../../ground/errors.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
@@ -128,12 +129,8 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 
 function elementOf(item: JsonItem): Element {
   if ('problem' in item) return { error: item.problem };
-  let value: unknown;
-  try {
-    value = JSON.parse(decoder.decode(item.bytes));
-  } catch {
-    return { error: 'the item is not JSON' };
-  }
+  const value: unknown = attempt(() => JSON.parse(decoder.decode(item.bytes)));
+  if (value === undefined) return { error: 'the item is not JSON' };
   return isObject(value) ? { value, bytes: item.bytes.length } : { error: 'the item is not a JSON object' };
 }
 
@@ -325,11 +322,7 @@ class HeldFile {
   }
 
   #remove(): void {
-    try {
-      rmSync(this.#directory, { recursive: true, force: true });
-    } catch {
-      // Windows does not unlink an open file.
-    }
+    attempt(() => rmSync(this.#directory, { recursive: true, force: true }));
   }
 }
 

@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { attempt } from '../../ground/attempt.ts';
 import { CIPHERTEXT } from '../parse/operation-spec.ts';
 
 /**
@@ -6,19 +7,17 @@ import { CIPHERTEXT } from '../parse/operation-spec.ts';
  * file, or it cannot be read.
  */
 export function beginningOf(path: string, bytes: number): Buffer | undefined {
-  const start = Buffer.alloc(bytes);
-  try {
+  return attempt(() => {
     if (!statSync(path).isFile()) return undefined;
     const fd = openSync(path, 'r');
+    const start = Buffer.alloc(bytes);
     try {
       readSync(fd, start, 0, start.length, 0);
+      return start;
     } finally {
       closeSync(fd);
     }
-  } catch {
-    return undefined;
-  }
-  return start;
+  });
 }
 
 /** Maximum length of the beginning of a file by which a ciphertext is recognized, in bytes. */

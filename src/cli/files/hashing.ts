@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { alignedBuffer } from '../../ground/aligned.ts';
+import { attempt } from '../../ground/attempt.ts';
 import { closing } from '../../ground/closing.ts';
 import { asCofferError } from '../../ground/errors.ts';
 import type { Session } from '../session.ts';
@@ -134,10 +135,4 @@ function sizeOf(path: string, field: string): number | undefined {
   return file.bytes;
 }
 
-function isFifo(path: string): boolean {
-  try {
-    return statSync(path).isFIFO();
-  } catch {
-    return false;
-  }
-}
+const isFifo = (path: string): boolean => attempt(() => statSync(path).isFIFO()) === true;

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, read, type Stats } from 'node:fs';
-import { CofferError } from '../../ground/errors.ts';
+import { CofferError, throwing } from '../../ground/errors.ts';
 import { answered } from '../../ground/pause.ts';
 import { diskReason } from '../../store/backends/files/disk-errors.ts';
 import { type Input, inputFrom } from '../terminal/streams.ts';
@@ -39,9 +39,7 @@ const refuseDirectory: FileCheck = (path, stats) => {
  */
 export function openInFile(path: string, field: string, judge?: FileCheck): InFile {
   const plainly = <T>(work: Promise<T>): Promise<T> =>
-    work.catch((error: unknown) => {
-      throw readFailure(path, field, error);
-    });
+    work.catch(throwing((error) => readFailure(path, field, error)));
   try {
     const descriptor = openSync(path, 'r');
     const stat = fstatSync(descriptor);

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { move } from '../../ground/directories.ts';
-import { CofferError, exists, invalid, unconfirmed } from '../../ground/errors.ts';
+import { CofferError, exists, invalid, throwing, unconfirmed } from '../../ground/errors.ts';
 import { answered, turn } from '../../ground/pause.ts';
 import { diskReason } from '../../store/backends/files/disk-errors.ts';
 import type { PlainFile } from '../../transit/envelope/ports.ts';
@@ -286,9 +286,7 @@ function withPlainErrors<T>({ path, field }: NamedOutput, work: () => T): T {
 }
 
 const withPlainErrorsLater = <T>({ path, field }: NamedOutput, work: Promise<T>): Promise<T> =>
-  work.catch((error: unknown) => {
-    throw writeFailure(path, error, field);
-  });
+  work.catch(throwing((error) => writeFailure(path, error, field)));
 
 function codeOf(error: unknown): string | undefined {
   const code = (error as { readonly code?: unknown } | null)?.code;

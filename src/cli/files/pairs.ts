@@ -1,3 +1,4 @@
+import { attempt } from '../../ground/attempt.ts';
 import { invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import type { Session } from '../session.ts';
@@ -45,12 +46,7 @@ export function textOf(session: Session, value: string): string {
 }
 
 function objectIn(text: string): object {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    value = undefined;
-  }
+  const value: unknown = attempt(() => JSON.parse(text));
   if (isObject(value)) return value;
   throw invalid('this is not a JSON object', { field: PAIR, hint: 'use {"key": "value", …}' });
 }

@@ -1,5 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
+import { attempt } from '../../ground/attempt.ts';
 import { type Environment, variable } from '../given.ts';
 import { beginningOf } from './beginning.ts';
 
@@ -88,13 +89,7 @@ function judged(path: string): ProgramSearch {
   }
 }
 
-function isDirectory(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
-}
+const isDirectory = (path: string): boolean => attempt(() => statSync(path).isDirectory()) === true;
 
 /**
  * Number of bytes that identify a program: the headers of an ELF file that name its loader, or the first line of a

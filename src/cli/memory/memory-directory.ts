@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { attempt } from '../../ground/attempt.ts';
 import { unavailable } from '../../ground/errors.ts';
 import { type Environment, variable } from '../given.ts';
 import { namesIn } from '../state-directory.ts';
@@ -21,18 +22,6 @@ const TMPFS = 0x01021994;
 const RAMFS = 0x858458f6;
 const OWNER_ONLY = 0o700;
 const ANY_RIGHT_OF_OTHERS = 0o077;
-
-/** Directory for plaintext, which belongs to one process and is accessible only to this user. */
-interface MemoryDirectory {
-  readonly path: string;
-  remove(): void;
-}
-
-/** Directory of an earlier process that has ended. */
-interface Leftover {
-  readonly path: string;
-  readonly purpose: string;
-}
 
 /**
  * Creates a directory in memory, not on a disk, for this user only.
@@ -45,7 +34,7 @@ export function makeMemoryDirectory(
   environment: Environment,
   purpose: string,
   onDisk: boolean,
-): MemoryDirectory {
+): { readonly path: string; remove(): void } {
   const base = memoryBase(environment) ?? (onDisk ? tmpdir() : undefined);
   if (base === undefined) {
     throw unavailable(
@@ -62,7 +51,9 @@ export function makeMemoryDirectory(
 }
 
 /** Returns the directories that killed processes have left. */
-export function leftovers(environment: Environment): readonly Leftover[] {
+export function leftovers(
+  environment: Environment,
+): readonly { readonly path: string; readonly purpose: string }[] {
   return [memoryBase(environment), tmpdir()]
     .filter((base) => base !== undefined)
     .flatMap(ownDirectories)
@@ -96,11 +87,9 @@ function memoryBase(environment: Environment): string | undefined {
 
 function isInMemory(path: string): boolean {
   if (process.platform !== 'linux') return false;
-  try {
-    return [TMPFS, RAMFS].includes(statfsSync(path).type) && statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
+  return (
+    attempt(() => [TMPFS, RAMFS].includes(statfsSync(path).type) && statSync(path).isDirectory()) === true
+  );
 }
 
 /**
@@ -159,22 +148,13 @@ function hasEnded(name: string): boolean {
  * Returns the start time of a process, in clock ticks since boot (field 22 of `/proc/PID/stat`); undefined if it cannot
  * be read.
  */
-function beginOf(pid: number): string | undefined {
-  try {
+const beginOf = (pid: number): string | undefined =>
+  attempt(() => {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
-  } catch {
-    return undefined;
-  }
-}
+  });
 
-function idNamespace(): string {
-  try {
-    return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
-  } catch {
-    return '0';
-  }
-}
+const idNamespace = (): string => attempt(() => /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0]) ?? '0';
 
 function isRunning(pid: number): boolean {
   try {

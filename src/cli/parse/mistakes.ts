@@ -180,19 +180,12 @@ export function swallowedBy(message: string, lacking: Lacking): CofferError | un
   });
 }
 
-/** Values of an option on a command line: those from one index up to another. */
-interface ValueRange {
-  readonly flag: string;
-  readonly from: number;
-  readonly to: number;
-}
-
-/** Finds the values after the last occurrence of an option. */
+/** Finds the values after the last occurrence of an option: those from one index up to another. */
 function lastValues(
   argv: readonly string[],
   { flag, short, former = [] }: OptionSpec,
   start: number,
-): ValueRange[] {
+): readonly { readonly flag: string; readonly from: number; readonly to: number }[] {
   const spellings = [flag, ...former].map((name) => `--${name}`);
   const at = argv.findLastIndex(
     (word, index) => index >= start && (spellings.includes(word) || word === `-${short}`),

@@ -9,6 +9,7 @@ import {
   type Stats,
 } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { attempt } from '../../ground/attempt.ts';
 import { invalid } from '../../ground/errors.ts';
 import { isOfTrustedOwner } from '../../ground/private-files.ts';
 import { headOf } from '../files/in-file.ts';
@@ -81,7 +82,7 @@ type FollowedFile =
  * repository, through which a pipeline's error messages could reveal any file that its user can read
  */
 export function readInstructions(path: string, shown: string, maxBytes: number): FollowedFile {
-  const link = statOf(path);
+  const link = attempt(() => lstatSync(path, { throwIfNoEntry: false }));
   if (link === undefined) return { kind: 'absent' };
   const directory = dirname(path);
   const top = topOf(directory) ?? directory;
@@ -110,15 +111,6 @@ const foreign = (shown: string, top: string): FollowedFile => ({
   kind: 'foreign',
   why: `${shown} belongs to another user and is ignored (to use it: git config --global --add safe.directory ${quoted(top)})`,
 });
-
-/** Returns the status of a file; undefined also if it cannot be read. */
-function statOf(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
-}
 
 /** Returns the user who called sudo, whose files root follows as in git. */
 function userBehindRoot(): number | undefined {

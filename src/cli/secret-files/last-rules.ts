@@ -83,16 +83,11 @@ function lastRulesOf(memory: TeamMemory, directory: string): LastRules | undefin
 
 const shownRules = (directory: string): string => relative('.', join(directory, RULES_NAME));
 
-interface Differences {
-  readonly losses: readonly string[];
-  readonly keys: readonly string[];
-}
-
 async function differences(
   last: LastRules,
   directory: string | undefined,
   now: readonly Rule[] | undefined,
-): Promise<Differences> {
+): Promise<{ readonly losses: readonly string[]; readonly keys: readonly string[] }> {
   const before = shownRules(last.directory);
   if (directory === undefined || now === undefined)
     return { losses: [`${before} no longer exists`], keys: [] };

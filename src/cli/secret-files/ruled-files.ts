@@ -58,12 +58,6 @@ export async function rewrapRuled(
   return done;
 }
 
-/** Key that rules use for files in several folders. */
-interface SharedKey {
-  readonly key: string;
-  readonly folders: readonly string[];
-}
-
 /** File that rules name. */
 export interface RuledFile {
   /** Path, relative to the working directory. */
@@ -122,7 +116,9 @@ async function sealedValues(files: Files, path: string): Promise<RuledFile['valu
  * Returns the keys that rules use in several folders: a value can be moved from one of these files to another under the
  * same name, and is decrypted there.
  */
-export function sharedKeys(files: readonly RuledFile[]): readonly SharedKey[] {
+export function sharedKeys(
+  files: readonly RuledFile[],
+): readonly { readonly key: string; readonly folders: readonly string[] }[] {
   const folders = new Map<string, Set<string>>();
   for (const { ruleKey, folder } of files)
     folders.set(ruleKey, (folders.get(ruleKey) ?? new Set<string>()).add(folder));

@@ -7,6 +7,7 @@ import {
   CofferError,
   conflict,
   invalid,
+  throwing,
   unsupported,
   withOtherHint,
 } from '../../ground/errors.ts';
@@ -66,9 +67,9 @@ export async function openSecretFile(path: string, format?: FileFormatName): Pro
       hint: 'name the files in it; "coffer secrets check" lists those that a rule names and that are not encrypted',
     });
   const bytes = readFileWhole(path, FILE, MAX_FILE_BYTES);
-  const parsed = await parsedFile(path, bytes, format).catch((error: unknown) => {
-    throw withConflictHint(error, path);
-  });
+  const parsed = await parsedFile(path, bytes, format).catch(
+    throwing((error) => withConflictHint(error, path)),
+  );
   return { ...parsed, stats: stats ?? statSync(path) };
 }
 

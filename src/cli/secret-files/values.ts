@@ -1,7 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import { decodeBase64 } from '../../ground/base64.ts';
 import { utf8, wipe } from '../../ground/bytes.ts';
-import { asCofferError, CofferError, notFound, unavailable, unsupported } from '../../ground/errors.ts';
+import {
+  asCofferError,
+  CofferError,
+  notFound,
+  throwing,
+  unavailable,
+  unsupported,
+} from '../../ground/errors.ts';
 import { meantText } from '../../ground/nearness.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
@@ -154,9 +161,7 @@ async function withEachKey<T>(
 ): Promise<ValueResult<T>[]> {
   const byKey = Map.groupBy(values.keys(), (index) => idOf(keyOf((values[index] as FoundValue).value)));
   const results = new Array<ValueResult<T>>(values.length);
-  const runner = await session.runner().catch((error: unknown) => {
-    throw withoutStore(error, values) ?? error;
-  });
+  const runner = await session.runner().catch(throwing((error) => withoutStore(error, values) ?? error));
   for (const indexes of byKey.values()) {
     const found = indexes.map((index) => values[index] as FoundValue);
     const key = keyOf((found[0] as FoundValue).value);

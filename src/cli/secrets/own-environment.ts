@@ -1,4 +1,5 @@
 import { closeSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
+import { attempt } from '../../ground/attempt.ts';
 import { wipe } from '../../ground/bytes.ts';
 
 /**
@@ -20,11 +21,9 @@ export function forgetVariables(environment: NodeJS.ProcessEnv, names: Iterable<
   const present = [...names].filter((name) => environment[name] !== undefined);
   for (const name of present) delete environment[name];
   if (present.length === 0 || process.platform !== 'linux') return;
-  try {
-    overwriteInitial(present);
-  } catch {
-    // Nothing else can be done, and the server works without it.
-  }
+
+  // Nothing else can be done, and the server works without it.
+  attempt(() => overwriteInitial(present));
 }
 
 function overwriteInitial(names: readonly string[]): void {

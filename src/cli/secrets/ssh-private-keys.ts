@@ -1,4 +1,5 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { attempt } from '../../ground/attempt.ts';
 import { asCofferError, CofferError, invalid, unlessRefused } from '../../ground/errors.ts';
 import { parseEncryptedSshKey, parseSshPrivateKey } from '../../signatures/ssh-private-key.ts';
 import type { Session } from '../session.ts';
@@ -49,11 +50,10 @@ async function passphraseFor(session: Session, path: string): Promise<string> {
 async function pemKey(session: Session, path: string, pem: string): Promise<KeyObject> {
   const isEncrypted = ENCRYPTED_PEM.test(pem);
   const passphrase = isEncrypted ? await passphraseFor(session, path) : undefined;
-  try {
-    return createPrivateKey({ key: pem, passphrase });
-  } catch {
-    return unreadable(path, isEncrypted ? 'check the passphrase' : 'check that the file is complete');
-  }
+  return (
+    attempt(() => createPrivateKey({ key: pem, passphrase })) ??
+    unreadable(path, isEncrypted ? 'check the passphrase' : 'check that the file is complete')
+  );
 }
 
 function unreadable(path: string, hint: string): never {

@@ -202,13 +202,14 @@ class KnownSlots {
 
   /** Remembers the slot with this secret. Without a state directory, it stays unknown. */
   add(secret: Uint8Array): void {
-    if (this.#directory === undefined || this.has(secret)) return;
-    try {
-      makeOwnDirectory(this.#directory);
-      closeSync(openSync(join(this.#directory, this.#nameOf(secret)), 'wx', FILE_MODE));
-    } catch {
-      // The home directory is not writable, or another command was faster.
-    }
+    const directory = this.#directory;
+    if (directory === undefined || this.has(secret)) return;
+
+    // The home directory is not writable, or another command was faster.
+    attempt(() => {
+      makeOwnDirectory(directory);
+      closeSync(openSync(join(directory, this.#nameOf(secret)), 'wx', FILE_MODE));
+    });
   }
 
   #nameOf(secret: Uint8Array): string {

@@ -57,11 +57,6 @@ export function choiceOf(options: Given['options']): Choice | undefined {
   };
 }
 
-interface Chosen {
-  readonly workspaces: readonly WorkspaceResource[];
-  readonly isWhole: boolean;
-}
-
 /**
  * Returns the matching workspaces. The filters that a server supports reduce its response; everything is checked again
  * here.
@@ -71,7 +66,7 @@ export async function chosenWorkspaces(
   runner: Runner,
   organization_name: string,
   choice: Choice,
-): Promise<Chosen> {
+): Promise<{ readonly workspaces: readonly WorkspaceResource[]; readonly isWhole: boolean }> {
   const plain = (tags: readonly string[]): string => tags.filter((tag) => !isPattern(tag)).join(',');
   const all = plain(choice.allTags);
   const none = plain(choice.noTags);

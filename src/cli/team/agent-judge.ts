@@ -23,12 +23,6 @@ type CompareRules = (
   now: { readonly directory: string; readonly bytes: Buffer } | undefined,
 ) => boolean;
 
-/** State that was judged: what it was judged from, and the result. */
-interface JudgedState {
-  readonly from: string;
-  readonly state: Judgement;
-}
-
 /**
  * Judges a keyring in its agent, for commands that read values. It reads the files, this machine's memory and the place
  * of the keyring anew for each of them, and answers only if the command sees the same ones and would have nothing to
@@ -38,8 +32,8 @@ interface JudgedState {
 export class AgentJudge implements KeyringJudge {
   readonly #handed: Pick<HandedKeyring, 'store' | 'cards' | 'identities'>;
   readonly #areLastRules: CompareRules;
-  /** Last judgement by directory of a keyring: clones are few. */
-  readonly #judged = new Map<string, JudgedState>();
+  /** Last judgement, and what it was judged from, by directory of a keyring: clones are few. */
+  readonly #judged = new Map<string, { readonly from: string; readonly state: Judgement }>();
 
   /**
    * Prepares to judge.

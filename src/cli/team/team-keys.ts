@@ -40,12 +40,6 @@ export type Adoption = 'ask' | 'none' | ReadonlySet<string>;
  */
 export type CountedVersions = 'believed' | 'any' | 'of-all-commits';
 
-/** Opened value, with its key version, which shows whether only present members can have written it. */
-interface OpenedValue {
-  readonly text: string;
-  readonly version: JudgedVersion;
-}
-
 /** Keys of a keyring, for the values of files below it. */
 export class TeamKeys {
   readonly #session: Session;
@@ -166,7 +160,7 @@ export class TeamKeys {
     await keys.prepare?.(all.filter(({ versions }) => versions.length > 0));
   }
 
-  async #open(keyring: TeamKeyring, found: FoundValue): Promise<OpenedValue> {
+  async #open(keyring: TeamKeyring, found: FoundValue) {
     const { key, version: number } = found.value;
     const versions = versionsOf(keyring, found);
     if (versions.length === 0) throw noSuchVersion(keyring, { key, number }, this.#ownStoreHint(found));

@@ -1,4 +1,5 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
+import { attempt } from '../../ground/attempt.ts';
 import { invalid } from '../../ground/errors.ts';
 import { wrappedMessage } from '../wrap.ts';
 import type { ConfirmOptions } from './questions.ts';
@@ -84,12 +85,8 @@ export function ownGroups(): readonly [own: string | undefined, foreground: stri
  */
 export function isInBackground(): boolean {
   if (process.platform !== 'linux') return false;
-  try {
-    const [own, foreground] = ownGroups();
-    return Number(foreground) > 0 && own !== foreground;
-  } catch {
-    return false;
-  }
+  const [own, foreground] = attempt(ownGroups) ?? [];
+  return Number(foreground) > 0 && own !== foreground;
 }
 
 function hasTerminalDevice(): boolean {
