@@ -1,4 +1,4 @@
-import { asCofferError, withOtherHint } from '../ground/errors.ts';
+import { asCofferError, refusedAs, withOtherHint } from '../ground/errors.ts';
 import type { CliShape, NewName, Operation, Outcome, Runner } from '../operations/declaration/operation.ts';
 import { parseValues } from '../operations/declaration/params.ts';
 import type { CalledOperation } from './file-as-key.ts';
@@ -182,12 +182,5 @@ const isChange = ({ capability, computes }: Operation): boolean =>
  * @returns undefined if it could not be seen
  * @throws the refusal
  */
-export async function unlessUnseen<T>(look: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await look();
-  } catch (error) {
-    const kind = asCofferError(error)?.kind;
-    if (kind !== 'denied' && kind !== 'unavailable' && kind !== 'sealed') throw error;
-    return undefined;
-  }
-}
+export const unlessUnseen = <T>(look: () => Promise<T>): Promise<T | undefined> =>
+  look().catch(refusedAs(undefined, 'denied', 'unavailable', 'sealed'));

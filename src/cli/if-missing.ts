@@ -1,4 +1,4 @@
-import { asCofferError, type CofferError } from '../ground/errors.ts';
+import { type CofferError, expected } from '../ground/errors.ts';
 import type { JsonObject } from '../ground/objects.ts';
 import type { Operation, Outcome } from '../operations/declaration/operation.ts';
 import type { Session } from './session.ts';
@@ -20,7 +20,7 @@ export async function callUnlessThere(
   try {
     return await call(raw);
   } catch (error) {
-    const known = existing(error);
+    const known = expected(error, 'exists');
     const [several] = Object.entries(operation.params).filter(([, { cli }]) => cli.positional === 'variadic');
     const names = several === undefined ? [] : raw[several[0]];
     if (several === undefined || !Array.isArray(names) || names.length < 2) return say(session, known, raw);
@@ -43,20 +43,10 @@ async function eachUnlessThere(
       const { data } = await call(raw);
       made.push(...((data as { readonly data?: readonly unknown[] } | undefined)?.data ?? []));
     } catch (error) {
-      say(session, existing(error), raw);
+      say(session, expected(error, 'exists'), raw);
     }
   }
   return made.length === 0 ? undefined : { created: true, data: { data: made } };
-}
-
-/**
- * Returns the error if it is `exists`.
- * @throws any other error unchanged
- */
-function existing(error: unknown): CofferError {
-  const known = asCofferError(error);
-  if (known?.kind !== 'exists') throw error;
-  return known;
 }
 
 /** Text about a key to import whose name is taken: what to do instead, which is not what the user asked. */

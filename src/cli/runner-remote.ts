@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isExposed, parseAddress } from '../client/address.ts';
 import { connect } from '../client/http-transport.ts';
-import { asCofferError, type CofferError, invalid, withOtherHint } from '../ground/errors.ts';
+import { asCofferError, type CofferError, expected, invalid, withOtherHint } from '../ground/errors.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
 import { readFileWhole } from './files/in-file.ts';
 import { inputText } from './files/input.ts';
@@ -55,8 +55,7 @@ export function runnerWith(session: Session, address: string, { token, kept, fro
   const client = connectTo(session, address, token);
   if (kept === undefined && token !== undefined && from === undefined) return client;
   const refused = async (error: unknown): Promise<never> => {
-    const known = asCofferError(error);
-    if (known?.kind !== 'denied') throw error;
+    const known = expected(error, 'denied');
     if (kept !== undefined) throw await ofKeptToken(known, kept, client);
     // Servers answer a missing token in the same way as a wrong one.
     throw token === undefined || from === undefined

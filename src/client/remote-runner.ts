@@ -1,4 +1,4 @@
-import { asCofferError, CofferError } from '../ground/errors.ts';
+import { CofferError, expected } from '../ground/errors.ts';
 import { DEFAULT_MOUNT } from '../mounts/paths.ts';
 import type { Operation, Runner } from '../operations/declaration/operation.ts';
 import { parseValues } from '../operations/declaration/params.ts';
@@ -15,8 +15,7 @@ function explained<T>(right: string, request: WireRequest, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    const known = asCofferError(error);
-    if (known === undefined) throw error;
+    const known = expected(error);
     throw namingRight(known, right, request) ?? namingMissing(known, request) ?? error;
   }
 }

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { ByteQueue } from '../ground/byte-queue.ts';
-import { asCofferError, denied, unavailable } from '../ground/errors.ts';
+import { denied, expected, unavailable } from '../ground/errors.ts';
 import { inTime } from '../ground/pause.ts';
 import {
   identitiesRequest,
@@ -65,8 +65,7 @@ function parsed<T>(message: Buffer, parse: (message: Buffer) => T): T {
   try {
     return parse(message);
   } catch (error) {
-    const refusal = asCofferError(error);
-    if (refusal === undefined) throw error;
+    const refusal = expected(error);
     if (refusal.kind === 'denied') {
       throw denied('the ssh-agent refused to sign', {
         hint: 'run "ssh-add -X" if it is locked; otherwise retry, and confirm its question',

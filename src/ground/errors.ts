@@ -145,20 +145,27 @@ export const throwing =
     throw replaced(error);
   };
 
-/** Creates a handler that returns a value in place of a CofferError; anything else is thrown. */
+/** Returns a CofferError, of one of the kinds if any are given; anything else is thrown. */
+export function expected(error: unknown, ...kinds: readonly ErrorKind[]): CofferError {
+  const known = asCofferError(error);
+  if (known === undefined || (kinds.length > 0 && !kinds.includes(known.kind))) throw error;
+  return known;
+}
+
+/** Creates a handler that returns a value in place of an error that `expected` returns. */
 export const refusedAs =
-  <T>(value: T) =>
+  <T>(value: T, ...kinds: readonly ErrorKind[]) =>
   (error: unknown): T => {
-    if (asCofferError(error) === undefined) throw error;
+    expected(error, ...kinds);
     return value;
   };
 
-/** Returns the result of work, or another value if it throws a CofferError. */
-export function unlessRefused<T, O>(work: () => T, otherwise: O): T | O {
+/** Returns the result of work, or another value if it throws an error that `expected` returns. */
+export function unlessRefused<T, O>(work: () => T, otherwise: O, ...kinds: readonly ErrorKind[]): T | O {
   try {
     return work();
   } catch (error) {
-    return refusedAs(otherwise)(error);
+    return refusedAs(otherwise, ...kinds)(error);
   }
 }
 

@@ -1,5 +1,5 @@
 import { type AgentConnection, connectToAgent } from '../../client/agent.ts';
-import { asCofferError, unsupported } from '../../ground/errors.ts';
+import { expected, unsupported } from '../../ground/errors.ts';
 import type { AgentDirectory } from '../../service/agent/directory.ts';
 import { agentDirectory } from '../secrets/agent-directory.ts';
 import { givesSecret } from '../secrets/secret-variables.ts';
@@ -36,8 +36,7 @@ export async function findAgent(
   try {
     directory.verify();
   } catch (error) {
-    const known = asCofferError(error);
-    if (known === undefined) throw error;
+    const known = expected(error);
     session.warn(`${known.message} (${known.hint})`);
     return undefined;
   }

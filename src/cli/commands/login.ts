@@ -1,5 +1,12 @@
 import { closing } from '../../ground/closing.ts';
-import { asCofferError, CofferError, invalid, unavailable } from '../../ground/errors.ts';
+import {
+  asCofferError,
+  CofferError,
+  expected,
+  invalid,
+  unavailable,
+  unlessRefused,
+} from '../../ground/errors.ts';
 import { trimSlashes } from '../../ground/trim.ts';
 import { LOGIN_PREFIX } from '../../mounts/paths.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
@@ -320,22 +327,15 @@ export const logout: OwnCommand = {
 const BATCH_TOKEN = /^(?:hv)?b\./;
 
 /** Reads the stored token. One that cannot be read cannot be revoked, but is still removed. */
-function readable(file: TokenFile): KeptToken | undefined {
-  try {
-    return file.read();
-  } catch (error) {
-    if (asCofferError(error)?.kind === 'corrupt') return undefined;
-    throw error;
-  }
-}
+const readable = (file: TokenFile): KeptToken | undefined =>
+  unlessRefused(() => file.read(), undefined, 'corrupt');
 
 /** Revokes the token. It is not an error if it has already expired. */
 async function revoke(runner: Runner): Promise<void> {
   try {
     await runner.at({ method: 'POST', path: 'auth/token/revoke-self', parameters: {} });
   } catch (error) {
-    const known = asCofferError(error);
-    if (known === undefined) throw error;
+    const known = expected(error);
     if (known.kind === 'denied') return;
     throw new CofferError(known.kind, known.texts.message, {
       hint: `the token is still valid and stored: retry, or delete it with --${NO_REVOKE}`,

@@ -1,6 +1,6 @@
 import { utf8 } from '../../ground/bytes.ts';
 import { closing } from '../../ground/closing.ts';
-import { asCofferError, type CofferError, invalid } from '../../ground/errors.ts';
+import { type CofferError, invalid, refusedAs } from '../../ground/errors.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import { pathOf, placeOf, type ScalarPlace, type ScalarType } from '../../secret-files/format.ts';
 import { isSecret } from '../../secret-files/rules.ts';
@@ -238,13 +238,10 @@ const keyOfOthers = ({ rule, file }: RuledFile): SealedValue | undefined =>
 
 /** Returns the type of a value; undefined if it can no longer be opened, so that it can still be replaced. */
 async function typeOf(session: Session, read: ReadFile, place: ScalarPlace): Promise<ScalarType | undefined> {
-  try {
-    return (await opened(session, read, place, 'any')).type;
-  } catch (error) {
-    const known: CofferError | undefined = asCofferError(error);
-    if (known?.kind === 'inauthentic' || known?.kind === 'not-found') return undefined;
-    throw error;
-  }
+  const whole = await opened(session, read, place, 'any').catch(
+    refusedAs(undefined, 'inauthentic', 'not-found'),
+  );
+  return whole?.type;
 }
 
 interface ValueChange {

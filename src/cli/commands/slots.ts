@@ -1,5 +1,5 @@
 import { closing } from '../../ground/closing.ts';
-import { asCofferError, conflict, invalid, sealed } from '../../ground/errors.ts';
+import { conflict, invalid, refusedAs, sealed } from '../../ground/errors.ts';
 import type { Table } from '../../operations/declaration/table.ts';
 import { rekey as sealAgain } from '../../store/administration/rekey.ts';
 import {
@@ -111,11 +111,6 @@ function requireOne([planned, ...others]: readonly PlannedSlot[]): PlannedSlot {
   });
 }
 
-function unlessCorrupt(error: unknown): readonly SlotSummary[] {
-  if (asCofferError(error)?.kind === 'corrupt') return [];
-  throw error;
-}
-
 export const remove: OwnCommand = {
   arguments: [{ metavar: 'ID', help: 'ID or label of the slot, see "coffer slots list".', required: true }],
   examples: [
@@ -148,7 +143,7 @@ async function removable(
   store: SealedStore,
   named: string,
 ): Promise<{ readonly id: string; readonly slot: SlotSummary | undefined }> {
-  const slot = slotNamed(await listSlots(store).catch(unlessCorrupt), named);
+  const slot = slotNamed(await listSlots(store).catch(refusedAs([], 'corrupt')), named);
   const id = slot?.id ?? named;
   if (!settings.yes) await requireRemovable(store, id);
   return { id, slot };

@@ -1,5 +1,5 @@
 import { AGENT_EXITED, type AgentConnection } from '../../client/agent.ts';
-import { asCofferError, type CofferError, withOtherHint } from '../../ground/errors.ts';
+import { asCofferError, type CofferError, expected, withOtherHint } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { trimSlashes } from '../../ground/trim.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
@@ -105,8 +105,7 @@ async function countsIfUnlocked(session: Session, agent: AgentConnection | undef
       agent?.runner(session.settings) ??
       (await openUnlocked(session, environmentCredentials(session.environment)));
   } catch (error) {
-    const known = asCofferError(error);
-    if (known?.kind !== 'sealed' && known?.kind !== 'denied') throw error;
+    const known = expected(error, 'sealed', 'denied');
     if (givesSecret(session.environment)) await warnOfUseless(session, known);
     return undefined;
   }

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { closing } from '../../ground/closing.ts';
-import { asCofferError, CofferError, exists, printPlace } from '../../ground/errors.ts';
+import { CofferError, exists, expected, printPlace } from '../../ground/errors.ts';
 import { copyStore } from '../../store/administration/copy.ts';
 import { type Examination, type ExamineOptions, examineStore } from '../../store/administration/doctor.ts';
 import { type Mended, type Repair, repairStore } from '../../store/administration/repair.ts';
@@ -213,8 +213,7 @@ export const copy: OwnCommand = {
 
 /** Names the argument to change: the hint about an existing store names --store, which is not used here. */
 function namingTarget(error: unknown): never {
-  const known = asCofferError(error);
-  if (known?.kind !== 'exists') throw error;
+  const known = expected(error, 'exists');
   throw exists(known.texts.message, { hint: 'choose another location for TO', cause: error });
 }
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { asCofferError, CofferError, invalid } from '../../ground/errors.ts';
+import { CofferError, expected, invalid } from '../../ground/errors.ts';
 import type { OptionSpec } from '../command.ts';
 import { taking } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
@@ -64,8 +64,7 @@ export function readShortText(path: string, field: string, maxBytes: number): st
   try {
     return inputText(readFileWhole(path, field, maxBytes), field);
   } catch (error) {
-    const known = asCofferError(error);
-    if (known?.kind !== 'too-large') throw error;
+    expected(error, 'too-large');
     throw new CofferError('too-large', `${path} is larger than ${maxBytes / 1024} KiB`, {
       field,
       hint: 'check that it is the right file',

@@ -1,7 +1,7 @@
 import { isExposed } from '../../client/address.ts';
 import { HttpTransport } from '../../client/http-transport.ts';
 import { attempt } from '../../ground/attempt.ts';
-import { asCofferError, CofferError, denied, invalid, unavailable } from '../../ground/errors.ts';
+import { CofferError, denied, expected, invalid, unavailable } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { type Environment, variable } from '../given.ts';
 
@@ -75,8 +75,7 @@ async function gitHubToken(
     });
     return tokenIn(status, body);
   } catch (error) {
-    const known = asCofferError(error);
-    if (known === undefined) throw error;
+    const known = expected(error);
     throw new CofferError(known.kind, `cannot get a token for the CI job: ${known.message}`, {
       field: known.field,
       hint:

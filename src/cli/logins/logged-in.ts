@@ -1,4 +1,4 @@
-import { asCofferError, CofferError, invalid, unavailable, unsupported } from '../../ground/errors.ts';
+import { CofferError, expected, invalid, unavailable, unsupported } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import type { Outcome, Runner } from '../../operations/declaration/operation.ts';
 import { tokenIn } from '../runner-remote.ts';
@@ -45,8 +45,7 @@ export async function broughtAlong(runner: Runner, token: string): Promise<Logge
   const { data } = await runner
     .at({ method: 'GET', path: 'auth/token/lookup-self', parameters: {} })
     .catch((error: unknown) => {
-      const known = asCofferError(error);
-      if (known?.kind !== 'denied') throw error;
+      expected(error, 'denied');
       throw new CofferError('denied', 'the server rejected the token: unknown or expired', {
         hint: 'check that it has not expired and belongs to this server',
         cause: error,

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { utf8 } from '../../ground/bytes.ts';
-import { asCofferError, type CofferError, invalid } from '../../ground/errors.ts';
+import { type CofferError, expected, invalid } from '../../ground/errors.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import { type FileFormatName, FORMAT_NAMES } from '../../secret-files/format.ts';
 import { RULES_NAME, type Rule } from '../../secret-files/rules.ts';
@@ -131,8 +131,7 @@ export class Outcomes {
       try {
         results.push(await work(item));
       } catch (error) {
-        const known = asCofferError(error);
-        if (known === undefined) throw error;
+        const known = expected(error);
         this.failed(known);
       }
     }

@@ -1,5 +1,5 @@
 import { join, posix, relative } from 'node:path';
-import { asCofferError, refusedAs } from '../../ground/errors.ts';
+import { expected, refusedAs } from '../../ground/errors.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import { KEYRING } from '../../team/directory.ts';
 import { filesBelow } from '../repository/git.ts';
@@ -50,8 +50,7 @@ export async function rewrapRuled(
       else await replaceSecretFile(read, result.file.text);
       done.push({ path, names, changed: 'errors' in result ? 0 : result.changed });
     } catch (error) {
-      const known = asCofferError(error);
-      if (known === undefined) throw error;
+      const known = expected(error);
       session.warn(withHint(known.message, known.hint));
     }
   }

@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { asCofferError, CofferError, notFound, refusedAs } from '../../ground/errors.ts';
+import { CofferError, expected, notFound, refusedAs } from '../../ground/errors.ts';
 import { meantText, nearest } from '../../ground/nearness.ts';
 import {
   lineCounter,
@@ -205,8 +205,7 @@ function exchanged({ format, path, file }: ReadFile, sources: ReadonlyMap<Scalar
   try {
     return { file: respliced(format, path, file, sources), changed: sources.size };
   } catch (error) {
-    const known = asCofferError(error);
-    if (known === undefined) throw error;
+    const known = expected(error);
     return { errors: [known] };
   }
 }

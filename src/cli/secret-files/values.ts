@@ -4,6 +4,7 @@ import { utf8, wipe } from '../../ground/bytes.ts';
 import {
   asCofferError,
   CofferError,
+  expected,
   notFound,
   throwing,
   unavailable,
@@ -190,8 +191,7 @@ function resultFor<T>(
     const { error } = answer;
     return typeof error === 'string' ? placedError(item, 'inauthentic', error) : resultOf(answer);
   } catch (error) {
-    const known = asCofferError(error);
-    if (known === undefined) throw error;
+    const known = expected(error);
     return placedError(item, known.kind, known.message, known.hint);
   }
 }

@@ -1,4 +1,4 @@
-import { asCofferError, CofferError, invalid } from '../../ground/errors.ts';
+import { CofferError, expected, invalid } from '../../ground/errors.ts';
 import { parseSshLine, sshBlob } from '../../signatures/ssh-key.ts';
 import { sshLineOf } from '../../team/recipients.ts';
 import { pluginOfIdentity, pluginOfRecipient, pluginRecipient } from '../../transit/envelope/age/plugin.ts';
@@ -57,8 +57,7 @@ export function fileRecipients(session: Session, path: string): readonly NamedRe
       const recipient = textRecipient(session, line.trim());
       if (recipient !== undefined) return [recipient];
     } catch (error) {
-      const known = asCofferError(error);
-      if (known === undefined) throw error;
+      const known = expected(error);
       const { kind, message, hint } = known;
       throw new CofferError(kind, `${path}:${index + 1}: ${message}`, { field: RECIPIENT, hint });
     }

@@ -1,5 +1,5 @@
 import { alternatives } from '../../ground/alternatives.ts';
-import { asCofferError, CofferError } from '../../ground/errors.ts';
+import { asCofferError, CofferError, expected } from '../../ground/errors.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';
 import { openStore } from '../../store/open.ts';
 import type { SealedStore } from '../../store/sealed/sealed-store.ts';
@@ -135,8 +135,7 @@ function identityCredential(
 export const unlockWithPassphrase = (session: Session, question: string): Promise<SealedStore> =>
   openWith(session, credentialsFor(session, { question, only: 'passphrase' })).catch(
     async (error: unknown) => {
-      const known = asCofferError(error);
-      if (known?.kind !== 'denied' && known?.kind !== 'sealed') throw error;
+      const known = expected(error, 'denied', 'sealed');
       const { advisedToManage, afterWrongSecret } = await import('./unlock-advice.ts');
       if (known.kind === 'denied') throw await afterWrongSecret(session, known);
       const { storeLocation: location } = session.settings;

@@ -3,7 +3,7 @@ import { closeSync, openSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { attempt } from '../../ground/attempt.ts';
 import { lengthPrefixed, wipe } from '../../ground/bytes.ts';
-import { asCofferError, denied, invalid, refusedAs } from '../../ground/errors.ts';
+import { asCofferError, denied, expected, invalid, refusedAs } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';
 import { printLocation } from '../../store/backends/registry.ts';
@@ -100,8 +100,7 @@ export async function unwrapSecret(
       known.add(secret);
       return secret;
     } catch (error) {
-      const refusal = asCofferError(error);
-      if (refusal === undefined) throw error;
+      const refusal = expected(error);
       failure ??= error;
       if (isNamed || !session.prompts.available()) continue;
       session.warn(`${refusal.message}${refusal.hint === undefined ? '' : ` (${refusal.hint})`}`);

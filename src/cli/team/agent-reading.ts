@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { connectToKeyringAgent, type KeyringConnection } from '../../client/keyring-agent.ts';
 import { attempt } from '../../ground/attempt.ts';
 import { encodeBase64 } from '../../ground/base64.ts';
-import { asCofferError, type CofferError } from '../../ground/errors.ts';
+import { type CofferError, expected } from '../../ground/errors.ts';
 import { version } from '../../ground/version.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import type { AgentDirectory } from '../../service/agent/directory.ts';
@@ -122,8 +122,7 @@ async function askAgent<T>(
     try {
       return await ask(found.connection, asking);
     } catch (error) {
-      const failure = asCofferError(error);
-      if (failure === undefined) throw error;
+      const failure = expected(error);
       known.set(store, { failure });
     }
   }
@@ -152,8 +151,7 @@ async function connectTo(session: Session, directory: AgentDirectory): Promise<F
     session.atEnd(() => connection.close());
     return { connection };
   } catch (error) {
-    const failure = asCofferError(error);
-    if (failure === undefined) throw error;
+    const failure = expected(error);
     return { failure };
   }
 }

@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import { connectToKeyringAgent, type KeyringConnection } from '../../client/keyring-agent.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { closing } from '../../ground/closing.ts';
-import { asCofferError, unavailable } from '../../ground/errors.ts';
+import { asCofferError, expected, unavailable } from '../../ground/errors.ts';
 import type { UnlockTimes } from '../../service/agent/calls.ts';
 import type { AgentDirectory } from '../../service/agent/directory.ts';
 import type { HandedKeyring } from '../../service/agent/keyring-calls.ts';
@@ -54,8 +54,7 @@ export async function findKeyringAgent(
     if (own.some(({ id }) => opened.has(id))) return connection;
     connection.close();
   } catch (error) {
-    const known = asCofferError(error);
-    if (known === undefined) throw error;
+    const known = expected(error);
     session.warn(`${known.message}${known.hint === undefined ? '' : ` (${known.hint})`}`);
   }
   return undefined;

@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { asCofferError, denied } from '../../ground/errors.ts';
+import { denied, expected } from '../../ground/errors.ts';
 import { madeOnce } from '../../ground/made-once.ts';
 import { sshFingerprint } from '../../signatures/ssh-key.ts';
 import { armorOfLine, openArmor } from '../../team/armor.ts';
@@ -46,8 +46,7 @@ async function findAgentKeys(session: Session): Promise<AgentKeys> {
       }),
     );
   } catch (error) {
-    const failure = asCofferError(error);
-    if (failure === undefined) throw error;
+    const failure = expected(error);
     session.warn(failure.message);
     return NONE;
   }
