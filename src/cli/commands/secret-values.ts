@@ -131,7 +131,9 @@ export const set: Command = {
     }
     if (key === undefined) session.say(`${name} is not encrypted: .coffer.yaml leaves it readable.`);
     const [result] =
-      key === undefined ? [] : await sealFiles(session, [{ ...read, file, key, places: [place] }]);
+      key === undefined
+        ? []
+        : await sealFiles(session, [{ ...read, file, key, places: [place], before: read.file }]);
     await replaceSecretFile(read, result === undefined ? file.text : textOf(result));
     session.remark(
       read.stats === undefined

@@ -15,6 +15,8 @@ import type { Session } from '../session.ts';
 import type { ValueResult } from '../team/found-values.ts';
 import { teamKeysFor } from '../team/nearest.ts';
 import type { Adoption, CountedVersions } from '../team/team-keys.ts';
+import { foreignFiles } from './foreign-values.ts';
+import { type LocatedValue, locatedIn } from './located.ts';
 import { parsedFile, type ReadFile } from './secret-file.ts';
 import { type ChosenKey, openValues, rewrapValues, sealValues } from './values.ts';
 
@@ -49,10 +51,12 @@ export interface Sealing extends ReadFile {
   readonly places: readonly ScalarPlace[];
   /** Known ciphertexts, which unchanged values of the same name and key keep. */
   readonly known?: KnownValues | undefined;
+  /** The file as it is, if the text to encrypt no longer has all of its encrypted values. */
+  readonly before?: SecretFile | undefined;
 }
 
 /**
- * Encrypts values of files, with one call for each key.
+ * Encrypts values of files, with one call for each key. A file whose values another store has encrypted has errors.
  * @throws as `sealValues`; then no file has a result
  */
 export async function sealFiles(
@@ -91,8 +95,11 @@ export async function sealFiles(
       if (value !== undefined) values.set(place, value);
     }
   }
+  // After the keys: a key that does not exist is a better reason.
+  const foreign = await foreignFiles(session, allowed.filter(isUnproved));
   return sealings.map((sealing) => {
-    const errors = refusals.get(sealing) ?? [];
+    const other = foreign.get(sealing);
+    const errors = [...(refusals.get(sealing) ?? []), ...(other === undefined ? [] : [other])];
     if (errors.length > 0) return { errors };
     const written = sealing.places.flatMap((place) => {
       const value = values.get(place);
@@ -101,6 +108,9 @@ export async function sealFiles(
     return exchanged(sealing, new Map(written));
   });
 }
+
+/** Whether something is encrypted, and no value of the file was opened yet: an opened one is of this store. */
+const isUnproved = ({ places, known }: Sealing): boolean => places.length > 0 && (known?.size ?? 0) === 0;
 
 /**
  * Returns errors for values that other parsers would read under another name, which cannot be encrypted; reported
@@ -160,15 +170,6 @@ export function rewrapFiles(
   );
 }
 
-interface LocatedValue {
-  readonly path: string;
-  readonly file: SecretFile;
-  readonly place: ScalarPlace;
-  readonly name: string;
-  readonly value: SealedValue;
-  readonly where: string;
-}
-
 /**
  * Replaces values of files.
  * @param exchange returns the replacement for each value
@@ -178,14 +179,7 @@ async function exchangeAll(
   isMeant: (place: ScalarPlace) => boolean,
   exchange: (found: readonly LocatedValue[]) => Promise<readonly ValueResult<string>[]>,
 ): Promise<readonly FileResult[]> {
-  const found = files.flatMap(({ path, file }) => {
-    const lineOf = lineCounter(file.text);
-    return file.places.flatMap((place): LocatedValue[] => {
-      const { name, sealed: value, start } = place;
-      if (value === undefined || !isMeant(place)) return [];
-      return [{ file, path, place, name, value, where: `${path}:${lineOf(start)}` }];
-    });
-  });
+  const found = files.flatMap((read) => locatedIn(read, isMeant));
   const results = found.length === 0 ? [] : await exchange(found);
   const ofFile = Map.groupBy(found.keys(), (index) => (found[index] as LocatedValue).file);
   return files.map((read): FileResult => {

@@ -1,4 +1,4 @@
-import type { CofferError } from '../../ground/errors.ts';
+import { CofferError } from '../../ground/errors.ts';
 import type { SealedValue } from '../../secret-files/value.ts';
 
 /* Values of files, as sent to keys and returned. */
@@ -32,3 +32,14 @@ const YOUR_STORE =
 
 /** Hint where creating a store or a key, which other hints suggest, would not help. */
 export const SHARING = `${YOUR_STORE}; if not, ask the author for access: "coffer help sharing"`;
+
+/**
+ * Whether the result for a value is an error that sends the user to another store or keyring, which may have encrypted
+ * it. A value that was moved or cut has another hint.
+ */
+export const mayBeOfOthers = (result: unknown): result is CofferError =>
+  result instanceof CofferError &&
+  (result.kind === 'inauthentic' || result.kind === 'not-found') &&
+  OF_OTHERS.some((words) => result.hint?.includes(words));
+
+const OF_OTHERS = [SHARING, 'of another keyring or'];

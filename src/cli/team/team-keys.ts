@@ -81,7 +81,9 @@ export class TeamKeys {
     values: readonly FoundValue[],
     which: CountedVersions = 'believed',
   ): Promise<readonly ValueResult<string>[]> {
-    const keyring = await this.#keyring(which === 'of-all-commits' ? 'merge' : 'read');
+    // What was opened to change the keyring is not judged a second time to read with it.
+    const isOpen = which === 'any' && this.#opened.has('change');
+    const keyring = await this.#keyring(which === 'of-all-commits' ? 'merge' : isOpen ? 'change' : 'read');
     await this.#prepare(keyring, values);
     const texts = await each(values, async (value) => {
       const { text, version } = await this.#open(keyring, value);
