@@ -1,7 +1,8 @@
 import { hash as bcrypt } from 'bcryptjs';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Access } from '../../../../src/access/access.ts';
 import { Lockout } from '../../../../src/access/login/lockout.ts';
+import { Crowded, LoginTurns } from '../../../../src/access/login/turns.ts';
 import { userpassMounts } from '../../../../src/access/methods/userpass/mount-type.ts';
 import { requireBcrypt } from '../../../../src/access/methods/userpass/password.ts';
 import { Userpass } from '../../../../src/access/methods/userpass/userpass.ts';
@@ -66,6 +67,21 @@ describe('a user with a hash of bcrypt', () => {
     else expect(kept).toMatchObject({ memoryKiB: 19_456, passes: 2, lanes: 1 });
     expect(await logIn('moved', right)).toBe('in');
     expect(await logIn('moved', 'wrong')).toBe(WRONG);
+  });
+
+  it('keeps it and is let in where there is no room for making another one, which the next login makes', async () => {
+    const { userpass, logIn, keptOf } = await world();
+    await userpass.write('moved', {}, { hash: await bcrypt('right', 5) });
+    const real = LoginTurns.prototype.take;
+    let calls = 0;
+    vi.spyOn(LoginTurns.prototype, 'take').mockImplementation(function (this: LoginTurns, ...given) {
+      calls += 1;
+      return calls === 2 ? Promise.reject(new Crowded('too many')) : Reflect.apply(real, this, given);
+    });
+    expect(await logIn('moved', 'right')).toBe('in');
+    expect(Object.keys((await keptOf('moved')) ?? {})).toEqual(['bcrypt']);
+    expect(await logIn('moved', 'right')).toBe('in');
+    expect(Object.keys((await keptOf('moved')) ?? {})).not.toContain('bcrypt');
   });
 
   it('waits with all others of that kind, and nobody else with them', async () => {
