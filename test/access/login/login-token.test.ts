@@ -5,7 +5,11 @@ import {
   policiesOf,
   renewalTerms,
 } from '../../../src/access/login/login-token.ts';
-import { changedSettings, NO_SETTINGS } from '../../../src/access/login/token-settings.ts';
+import {
+  changedSettings,
+  NO_SETTINGS,
+  type TokenSettings,
+} from '../../../src/access/login/token-settings.ts';
 import { userpassMounts } from '../../../src/access/methods/userpass/mount-type.ts';
 import { MAX_TTL_SECONDS as MAX, type Token } from '../../../src/access/token.ts';
 import { systemRandom } from '../../../src/ground/random.ts';
@@ -148,4 +152,35 @@ it('a token of a certificate is renewed only by who can show its key', async () 
   ]);
   const other = await access.tokens.login(async () => login);
   expect((await access.tokens.renew(other.accessor, 0)).accessor).toBe(other.accessor);
+});
+
+it.each<[string | undefined, TokenSettings['token_type'], 'batch' | 'service']>([
+  [undefined, 'default', 'service'],
+  [undefined, 'service', 'service'],
+  [undefined, 'batch', 'batch'],
+  ['service', 'batch', 'service'],
+  ['batch', 'service', 'batch'],
+  ['default-batch', 'default', 'batch'],
+  ['default-batch', 'service', 'service'],
+])('a login by a method of %s tokens and a role of %s ones has a %s token', (of, token_type, kind) => {
+  const config = of === undefined ? {} : { token_type: of as 'service' };
+  const role = { collection: 'roles', id: 'r' };
+  const { token } = buildLoginToken(
+    {
+      mount: { ...mount, config },
+      path: 'auth/jwt/login',
+      meta: {},
+      settings: { ...NO_SETTINGS, token_type, token_explicit_max_ttl: 90 },
+      role,
+      name: 'r',
+    },
+    1_767_323_045_678,
+  );
+  const { renewable, explicitMaxTtl, expiresMs, login } = token;
+  // Nothing is stored of a batch token, so that it holds only what ends it.
+  expect([token.kind ?? 'service', renewable, explicitMaxTtl, expiresMs, login?.role]).toEqual(
+    kind === 'batch'
+      ? ['batch', false, 0, 1_767_323_045_000 + 90_000, undefined]
+      : ['service', true, 90, 1_767_323_045_678 + 90_000, role],
+  );
 });

@@ -108,6 +108,57 @@ describe('what is to be signed', () => {
     }
   });
 
+  it('is a login only where each part of it is that of one', () => {
+    const kindOf = (change: object) => {
+      const usual = { type: 50, user: 'root', service: 'ssh-connection', method: 'publickey', signed: 1 };
+      const { type, user, service, method, signed } = { ...usual, ...change };
+      const parts = [
+        string('session'),
+        Buffer.from([type]),
+        ...[user, service, method].map(string),
+        Buffer.from([signed]),
+        ...['ssh-ed25519', 'a key'].map(string),
+      ];
+      return signedDataOf(Buffer.concat(parts)).kind;
+    };
+    for (const change of [{}, { user: 'u'.repeat(1024) }, { user: '' }]) expect(kindOf(change)).toBe('login');
+    for (const change of [
+      { type: 49 },
+      { type: 51 },
+      { signed: 0 },
+      { signed: 2 },
+      { user: 'u'.repeat(1025) },
+      { service: 'ssh-userauth' },
+      { method: 'password' },
+      // It would name the key of the host as well.
+      { method: 'publickey-hostbound-v00@openssh.com' },
+    ]) {
+      expect([change, kindOf(change)]).toEqual([change, 'other']);
+    }
+  });
+
+  it('is a message only with a namespace, with nothing that is reserved and with a digest of its hash', () => {
+    const kindOf = (namespace: string, reserved: string, hash: string, bytes: number) =>
+      signedDataOf(
+        Buffer.concat([
+          Buffer.from('SSHSIG'),
+          ...[namespace, reserved, hash].map(string),
+          string(Buffer.alloc(bytes)),
+        ]),
+      ).kind;
+    expect([kindOf('n', '', 'sha256', 32), kindOf('n', '', 'sha512', 64)]).toEqual(['message', 'message']);
+    for (const other of [
+      kindOf('', '', 'sha256', 32),
+      kindOf('n', 'r', 'sha256', 32),
+      kindOf('n', '', 'sha256', 64),
+      kindOf('n', '', 'sha512', 32),
+      kindOf('n', '', 'sha1', 20),
+      kindOf('n', '', 'sha256', 0),
+    ]) {
+      expect(other).toBe('other');
+    }
+  });
+
   it('has names of up to 1,024 bytes, as they are shown', () => {
     const file = (length: number) =>
       signedDataOf(

@@ -77,6 +77,14 @@ describe('a successful answer of /v1', () => {
   });
 });
 
+it('says beside an answer of /v1 that something was there already only to who asks, and only where it was', async () => {
+  const headers = { 'x-coffer-details': '1' };
+  const make = (more: object) => call('POST', '/v1/transit/keys/detailed', { body: {}, ...more });
+  expect((await make({ headers })).json).not.toHaveProperty('coffer');
+  expect((await make({ headers })).json.coffer).toEqual({ existing: true });
+  expect((await make({})).json).not.toHaveProperty('coffer');
+});
+
 describe('methods and paths of /v1', () => {
   it('take PUT for POST', async () => {
     const { status, json } = await call('PUT', '/v1/transit/encrypt/orders', { body: { plaintext: HELLO } });
