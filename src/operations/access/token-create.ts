@@ -10,6 +10,7 @@ import {
   choice,
   duration,
   flag,
+  hidden,
   integer,
   text,
   textMap,
@@ -28,7 +29,7 @@ const tokenParams = {
     help: 'Time to live, e.g. 24h; at most 32d. Default: 32d; a root token lives until it is revoked.',
     cli: { metavar: 'D' },
   }),
-  lease: duration({ help: 'Deprecated alias of `ttl`.', cli: { hidden: true } }),
+  lease: duration(hidden('Deprecated alias of `ttl`.')),
   explicit_max_ttl: duration({
     help: "Hard limit on the token's lifetime, renewals included. Default: none.",
     cli: { metavar: 'D' },
@@ -64,14 +65,14 @@ const tokenParams = {
   meta: textMap({
     help: 'Store NAME=VALUE with the token; "token lookup" shows it. Can be repeated.',
   }),
-  id: text({ help: 'Custom token value, instead of a random one.', default: '', cli: { hidden: true } }),
+  id: text({ ...hidden('Custom token value, instead of a random one.'), default: '' }),
   type: choice(['', 'service', 'batch'], {
     help: 'Token type: service, or batch (not stored, cannot be renewed or revoked). Default: service.',
     default: '',
     cli: { metavar: 'KIND', suggest: () => ['service', 'batch'] },
     unknown: () => "invalid 'token_type' value",
   }),
-  entity_alias: text({ help: 'Not supported: Coffer has no entities.', default: '', cli: { hidden: true } }),
+  entity_alias: text({ ...hidden('Not supported: Coffer has no entities.'), default: '' }),
 };
 
 /**

@@ -6,7 +6,7 @@ import { listAnswer, listCli, tidied, tokenRoleName } from '../auth/named-object
 import { deletingByName, eachNamed } from '../declaration/deleting.ts';
 import { lacking } from '../declaration/lacking.ts';
 import { done, operation } from '../declaration/operation.ts';
-import { duration, flag, integer, type Params, text, textMap, texts } from '../declaration/params.ts';
+import { duration, flag, hidden, integer, type Params, text, textMap, texts } from '../declaration/params.ts';
 import type { Details } from '../declaration/table.ts';
 
 const settings = {
@@ -20,10 +20,7 @@ const settings = {
     cli: { metavar: 'P', refersTo: 'policy' },
   }),
   disallowed_policies_glob: texts({ help: 'Like disallowed_policies, with * as a wildcard.' }),
-  allowed_entity_aliases: texts({
-    help: 'Stored for compatibility; has no effect.',
-    cli: { hidden: true },
-  }),
+  allowed_entity_aliases: texts(hidden('Stored for compatibility; has no effect.')),
   orphan: flag({
     help: 'Create tokens of this role without a parent, so that they are not revoked with the token of their creator.',
     cli: {
@@ -60,16 +57,10 @@ const settings = {
   token_type: text({
     help: 'Type of tokens of this role: service or batch; or default-service or default-batch, which a request can override.',
   }),
-  alias_metadata: textMap({
-    help: 'Stored for compatibility; has no effect.',
-    cli: { hidden: true },
-  }),
-  period: duration({ help: 'Deprecated alias of `token_period`.', cli: { hidden: true } }),
-  explicit_max_ttl: duration({
-    help: 'Deprecated alias of `token_explicit_max_ttl`.',
-    cli: { hidden: true },
-  }),
-  bound_cidrs: texts({ help: 'Deprecated alias of `token_bound_cidrs`.', cli: { hidden: true } }),
+  alias_metadata: textMap(hidden('Stored for compatibility; has no effect.')),
+  period: duration(hidden('Deprecated alias of `token_period`.')),
+  explicit_max_ttl: duration(hidden('Deprecated alias of `token_explicit_max_ttl`.')),
+  bound_cidrs: texts(hidden('Deprecated alias of `token_bound_cidrs`.')),
 } satisfies Params & { readonly [K in keyof TokenRole]: unknown };
 
 /** Settings of login methods, which Vault accepts and ignores here. */

@@ -13,7 +13,7 @@ import { type CofferError, invalid, notFound } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { deletingByName, eachNamed } from '../declaration/deleting.ts';
 import { done } from '../declaration/operation.ts';
-import { duration, flag, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
+import { duration, flag, hidden, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
 import { listAnswer, listCli, listParams, loginOperations, pageOf, roleName } from './named-objects.ts';
 import {
   givenSettings,
@@ -37,13 +37,10 @@ const roleParams = {
     help: 'CIDR blocks from which logins are accepted. Default: any.',
     cli: { metavar: 'CIDR' },
   }),
-  bound_cidr_list: texts({ help: 'Deprecated alias of `secret_id_bound_cidrs`.', cli: { hidden: true } }),
+  bound_cidr_list: texts(hidden('Deprecated alias of `secret_id_bound_cidrs`.')),
   secret_id_num_uses: integer({ help: 'Number of logins with each secret ID (0: unlimited).' }),
   secret_id_ttl: duration({ help: 'Lifetime of secret IDs (0: unlimited).', cli: { metavar: 'D' } }),
-  local_secret_ids: flag({
-    help: 'Stored for compatibility; can only be set on creation.',
-    cli: { hidden: true },
-  }),
+  local_secret_ids: flag(hidden('Stored for compatibility; can only be set on creation.')),
   ...tokenSettingsParams,
   ...olderTokenParams('policies', 'period'),
 } as const;

@@ -25,7 +25,7 @@ import { ownWords } from '../../ground/own-words.ts';
 import { deletingByName, eachNamed } from '../declaration/deleting.ts';
 import { lacking } from '../declaration/lacking.ts';
 import { done } from '../declaration/operation.ts';
-import { duration, flag, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
+import { duration, flag, hidden, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
 import type { Details } from '../declaration/table.ts';
 import { listAnswer, listCli, listParams, loginOperations, pageOf, roleName } from './named-objects.ts';
 import { loginAnswer } from './token-answers.ts';
@@ -49,7 +49,6 @@ const patterns = (of: string) =>
   });
 
 const PEM = { orFile: true, metavar: 'PEM' } as const;
-const HIDDEN = { hidden: true } as const;
 
 const ownParams = {
   certificate: text({
@@ -76,17 +75,17 @@ const ownParams = {
 } as const;
 
 const unusedParams = {
-  ocsp_enabled: flag({ help: 'OCSP is not supported; use CRLs.', cli: HIDDEN }),
-  ocsp_ca_certificates: text({ help: 'Not supported; must be empty.', long: true, cli: HIDDEN }),
-  ocsp_servers_override: texts({ help: 'Not supported; must be empty.', cli: HIDDEN }),
-  ocsp_fail_open: flag({ help: 'OCSP is not supported; use CRLs.', cli: HIDDEN }),
-  ocsp_query_all_servers: flag({ help: 'OCSP is not supported; use CRLs.', cli: HIDDEN }),
+  ocsp_enabled: flag(hidden('OCSP is not supported; use CRLs.')),
+  ocsp_ca_certificates: text({ ...hidden('Not supported; must be empty.'), long: true }),
+  ocsp_servers_override: texts(hidden('Not supported; must be empty.')),
+  ocsp_fail_open: flag(hidden('OCSP is not supported; use CRLs.')),
+  ocsp_query_all_servers: flag(hidden('OCSP is not supported; use CRLs.')),
 } as const;
 
 /** OCSP settings, which have no effect; Terraform sends the defaults with every role. */
 const inertParams = {
-  ocsp_max_retries: integer({ help: 'Stored for compatibility; has no effect.', cli: HIDDEN }),
-  ocsp_this_update_max_age: duration({ help: 'Stored for compatibility; has no effect.', cli: HIDDEN }),
+  ocsp_max_retries: integer(hidden('Stored for compatibility; has no effect.')),
+  ocsp_this_update_max_age: duration(hidden('Stored for compatibility; has no effect.')),
 } as const;
 
 const keptParams = { ...ownParams, ...inertParams } as const;
@@ -154,7 +153,7 @@ export const write = certOperation({
     ...unusedParams,
     ...tokenSettingsParams,
     ...olderTokenParams('policies', 'ttl', 'max_ttl', 'period', 'bound_cidrs'),
-    lease: duration({ help: 'Deprecated alias of `token_ttl`.', cli: HIDDEN }),
+    lease: duration(hidden('Deprecated alias of `token_ttl`.')),
   },
   cli: {
     doubts: unknownPolicies,

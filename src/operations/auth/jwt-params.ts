@@ -3,7 +3,7 @@
 import { invalid } from '../../ground/errors.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
 import { lacking } from '../declaration/lacking.ts';
-import { declare, duration, flag, type Spec, text, texts } from '../declaration/params.ts';
+import { declare, duration, flag, hidden, type Spec, text, texts } from '../declaration/params.ts';
 import { parseDurationSeconds, parsePairs, parseText, wrongType } from '../declaration/weak-values.ts';
 import { olderTokenParams, tokenSettingsParams } from './token-settings.ts';
 
@@ -62,10 +62,7 @@ const leeway = <const S extends Spec<number>>(spec: S) =>
   );
 
 /** Stored for compatibility and returned, but hidden. */
-const ofBrowsers = {
-  help: 'Stored for compatibility; browser logins are not supported.',
-  cli: { hidden: true },
-} as const;
+const ofBrowsers = hidden('Stored for compatibility; browser logins are not supported.');
 
 const PEM = { orFile: true, metavar: 'PEM' } as const;
 
@@ -103,22 +100,18 @@ export const configParams = {
     help: "Server names to accept in the issuer's TLS certificate instead of its host name.",
     default: [],
   }),
-  provider_config: object({ help: 'Not supported; must be empty.', default: {}, cli: { hidden: true } }),
+  provider_config: object({ ...hidden('Not supported; must be empty.'), default: {} }),
   jwks_pairs: lacking('Not supported.', 'a mount accepts the tokens of one issuer, named by jwks_url'),
   namespace_in_state: flag({ ...ofBrowsers, default: true }),
   oidc_client_id: text({ ...ofBrowsers, default: '' }),
-  oidc_client_secret: text({
-    help: 'Ignored; browser logins are not supported.',
-    default: '',
-    cli: { hidden: true },
-  }),
+  oidc_client_secret: text({ ...hidden('Ignored; browser logins are not supported.'), default: '' }),
   oidc_response_mode: text({ ...ofBrowsers, default: '' }),
   oidc_response_types: texts({ ...ofBrowsers, default: [] }),
 } as const;
 
 /** The role type and the comparison of claims must be given with each write, or else the defaults apply. */
 export const settingsParams = {
-  role_type: text({ help: 'Must be "jwt" in every write.', default: '', cli: { hidden: true } }),
+  role_type: text({ ...hidden('Must be "jwt" in every write.'), default: '' }),
   user_claim: text({ help: 'Claim whose value names the client, e.g. in the audit log.' }),
   user_claim_json_pointer: flag({
     cli: { negatable: 'Treat user_claim as the plain name of a claim.' },
@@ -134,10 +127,9 @@ export const settingsParams = {
     default: '',
   }),
   claim_mappings: pairs({ help: 'Claims to copy to the token metadata, as CLAIM=METADATA-NAME.' }),
-  groups_claim: text({
-    help: 'Claim that must contain group names; Coffer has no groups, so it grants nothing.',
-    cli: { hidden: true },
-  }),
+  groups_claim: text(
+    hidden('Claim that must contain group names; Coffer has no groups, so it grants nothing.'),
+  ),
   expiration_leeway: leeway({
     help: 'For JWTs without "exp": how long after "iat" or "nbf" they are valid (-1: no tolerance). Default: 150s.',
   }),

@@ -8,6 +8,7 @@ import {
   declare,
   duration,
   flag,
+  hidden,
   integer,
   type Params,
   textMap,
@@ -59,10 +60,7 @@ export const tokenSettingsParams = {
     help: 'Accept each issued token only from the address of its login.',
     cli: { negatable: 'Accept issued tokens also from other addresses than that of their login.' },
   }),
-  alias_metadata: textMap({
-    help: 'Stored for compatibility; has no effect.',
-    cli: { hidden: true },
-  }),
+  alias_metadata: textMap(hidden('Stored for compatibility; has no effect.')),
 } as const satisfies Params;
 
 /** How a terminal shows a role or user: without the settings that are as in a new one. */
@@ -75,10 +73,7 @@ export const roleDetails: Details = {
   },
 };
 
-const older = <N extends OlderName>(name: N) => ({
-  help: `Deprecated alias of \`${OLDER_NAMES[name]}\`.`,
-  cli: { hidden: true },
-});
+const older = <N extends OlderName>(name: N) => hidden(`Deprecated alias of \`${OLDER_NAMES[name]}\`.`);
 
 const olderParams = {
   policies: texts(older('policies')),

@@ -7,7 +7,7 @@ import { ownWords } from '../../ground/own-words.ts';
 import { deletingByName, eachNamed } from '../declaration/deleting.ts';
 import { operationsOf } from '../declaration/mount-operations.ts';
 import { done, type MountCall, type Runner } from '../declaration/operation.ts';
-import { text } from '../declaration/params.ts';
+import { hidden, text } from '../declaration/params.ts';
 import { listAnswer, listCli, listParams, pageOf, roleName } from './named-objects.ts';
 import { loginAnswer } from './token-answers.ts';
 import {
@@ -22,10 +22,7 @@ const name = roleName('user', 'ada');
 
 const passwordParams = {
   password: text({ help: 'Password.' }),
-  password_hash: text({
-    help: 'Password hash (bcrypt), instead of the password.',
-    cli: { hidden: true },
-  }),
+  password_hash: text(hidden('Password hash (bcrypt), instead of the password.')),
 } as const;
 
 const userpassOperation = operationsOf('userpass', async (call: MountCall) => {

@@ -1,7 +1,7 @@
 import { unsupported } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
-import { declare, type Param } from './params.ts';
+import { declare, hidden, type Param } from './params.ts';
 
 /**
  * Whether a value is off, zero or empty, also as text: values that clients send for a setting that the user did not
@@ -23,12 +23,8 @@ const NOTHING: ReadonlySet<string> = new Set(['', '0', '0s', 'false']);
  * @see docs/decisions/0278
  */
 export const lacking = (help: string, why: string, usual: readonly unknown[] = []) =>
-  declare<undefined, { readonly help: string; readonly cli: { readonly hidden: true } }>(
-    { help, cli: { hidden: true } },
-    {},
-    (value, field) => {
-      if (asksForNothing(value) || usual.includes(value)) return undefined;
-      const text = `${field} cannot be set: ${why}`;
-      throw unsupported(/^[a-z_]+$/.test(field) ? ownWords(text) : text, { field });
-    },
-  ) satisfies Param<undefined>;
+  declare<undefined, ReturnType<typeof hidden>>(hidden(help), {}, (value, field) => {
+    if (asksForNothing(value) || usual.includes(value)) return undefined;
+    const text = `${field} cannot be set: ${why}`;
+    throw unsupported(/^[a-z_]+$/.test(field) ? ownWords(text) : text, { field });
+  }) satisfies Param<undefined>;

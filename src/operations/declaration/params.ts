@@ -161,6 +161,9 @@ export interface Spec<T> {
   readonly cli?: CliParam;
 }
 
+/** Describes a parameter that commands accept, but that neither help nor completions show. */
+export const hidden = (help: string) => ({ help, cli: { hidden: true } }) as const;
+
 type Presence<S> = S extends { readonly required: true }
   ? 'required'
   : S extends { readonly default: unknown }

@@ -4,6 +4,7 @@ import {
   type CliParam,
   checkCount,
   declare,
+  hidden,
   MOST_CHARACTERS,
   MOST_NUMBER,
   parseShortText,
@@ -71,7 +72,7 @@ export const eachIdentifierOf = (kind: IdentifiedKind) => {
 
 /** Name in the path of an operation that also has a path with the identifier. */
 export const nameInsteadOf = (kind: IdentifiedKind) =>
-  text({ help: `Name of the ${inWords(kind)}, instead of its ID.`, cli: { hidden: true } });
+  text(hidden(`Name of the ${inWords(kind)}, instead of its ID.`));
 
 export const workspaceId = text({ ...identifierOf('workspace'), required: true });
 export const tagId = text({ ...identifierOf('tag'), required: true });
@@ -197,32 +198,24 @@ export function settingOverwrites(setting: string) {
   const name = 'setting-overwrites';
   const help = `Whether ${setting} is set here (true) or inherited (false).`;
   const schema = { type: 'object', properties: { [setting]: { type: 'boolean' } } } as const;
-  const declared = declare<boolean | undefined, Spec<never>>(
-    { help, cli: { hidden: true } },
-    schema,
-    (value) => {
-      if (value === null) return undefined;
-      if (!isObject(value)) throw invalid(`${name} must be an object`, { field: attributePointer(name) });
-      const own = value[setting];
-      if (own === undefined || own === null || typeof own === 'boolean') return own ?? undefined;
-      throw invalid(`${setting} must be true or false`, { field: `${attributePointer(name)}/${setting}` });
-    },
-  );
+  const declared = declare<boolean | undefined, Spec<never>>(hidden(help), schema, (value) => {
+    if (value === null) return undefined;
+    if (!isObject(value)) throw invalid(`${name} must be an object`, { field: attributePointer(name) });
+    const own = value[setting];
+    if (own === undefined || own === null || typeof own === 'boolean') return own ?? undefined;
+    throw invalid(`${setting} must be true or false`, { field: `${attributePointer(name)}/${setting}` });
+  });
   return { ...declared, document: 'attributes' } as const;
 }
 
 /** Attribute of a feature that does not exist: accepted only with an empty value. */
 export function unkeptAttribute(name: string, why: string) {
-  const declared = declare<null, Spec<null>>(
-    { help: `Read-only: ${why}.`, cli: { hidden: true } },
-    {},
-    (value) => {
-      const isNothing =
-        value === null || value === false || value === '' || (typeof value === 'object' && isEmpty(value));
-      if (isNothing) return null;
-      throw invalid(`${name} cannot be set: ${why}`, { field: attributePointer(name) });
-    },
-  );
+  const declared = declare<null, Spec<null>>(hidden(`Read-only: ${why}.`), {}, (value) => {
+    const isNothing =
+      value === null || value === false || value === '' || (typeof value === 'object' && isEmpty(value));
+    if (isNothing) return null;
+    throw invalid(`${name} cannot be set: ${why}`, { field: attributePointer(name) });
+  });
   return { ...declared, document: 'attributes' } as const;
 }
 
@@ -239,7 +232,7 @@ const MOST_LISTED = 1000;
 export function includeParam(words: readonly string[]) {
   const schema = { type: 'array', items: { type: 'string', enum: words } } as const;
   return declare<readonly string[], Spec<never>>(
-    { help: 'Related resources to include, comma-separated.', cli: { hidden: true } },
+    hidden('Related resources to include, comma-separated.'),
     schema,
     (value, field) => {
       const given = parseShortText(value, field)

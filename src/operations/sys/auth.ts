@@ -8,7 +8,7 @@ import { isLoginMount } from '../../mounts/mounts.ts';
 import { LOGIN_PREFIX } from '../../mounts/paths.ts';
 import { deletingNamed, FOR_GOOD, requireListed } from '../declaration/deleting.ts';
 import { type Core, done, operation } from '../declaration/operation.ts';
-import { members, text, textMap } from '../declaration/params.ts';
+import { hidden, members, text, textMap } from '../declaration/params.ts';
 import { LOGIN_METHODS } from '../mount-types.ts';
 import {
   changedConfig,
@@ -94,11 +94,8 @@ export const enable = operation({
       cli: { metavar: 'P' },
     }),
     description: text({ help: 'Description of the login method.', default: '' }),
-    options: textMap({ help: 'Stored for compatibility; has no effect.', cli: { hidden: true } }),
-    config: members(loginConfigParams, {
-      help: 'Mount settings, as in "tune".',
-      cli: { hidden: true },
-    }),
+    options: textMap(hidden('Stored for compatibility; has no effect.')),
+    config: members(loginConfigParams, hidden('Mount settings, as in "tune".')),
     ...traitParams,
   },
   cli: {
@@ -184,7 +181,7 @@ export const tune = operation({
   params: {
     path: methodPath,
     description: text({ help: 'Description of the login method.' }),
-    options: textMap({ help: 'Stored for compatibility; has no effect.', cli: { hidden: true } }),
+    options: textMap(hidden('Stored for compatibility; has no effect.')),
     ...loginConfigParams,
   },
   cli: {

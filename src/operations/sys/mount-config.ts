@@ -10,6 +10,7 @@ import {
   declare,
   duration,
   flag,
+  hidden,
   integer,
   members,
   type Params,
@@ -31,7 +32,7 @@ const lockoutParam = members(
     }),
     lockout_disable: flag({ help: 'Disable user lockout.' }),
   },
-  { help: 'User lockout settings.', cli: { hidden: true } },
+  hidden('User lockout settings.'),
 );
 
 type GivenLockout = ValuesOf<{ readonly given: typeof lockoutParam }>['given'];
@@ -70,7 +71,7 @@ const ttl = (help: string) =>
     },
   );
 
-const names = (help: string) => texts({ help, cli: { hidden: true } });
+const names = (help: string) => texts(hidden(help));
 
 /** Settings of a mount: members of `config` on creation, and top-level when tuned. */
 export const configParams = {
@@ -91,7 +92,7 @@ export const configParams = {
   plugin_version: lacking('Not supported.', 'engines and login methods are built in'),
 } as const satisfies Params;
 
-const trait = (help: string) => flag({ help, cli: { hidden: true } });
+const trait = (help: string) => flag(hidden(help));
 
 /** Immutable properties of a mount, set on creation. */
 export const traitParams = {
@@ -114,14 +115,10 @@ export function traitsIn({
 /** Settings of login methods. */
 export const loginConfigParams = {
   ...configParams,
-  token_type: declare<
-    NonNullable<MountConfig['token_type']> | '' | undefined,
-    { readonly help: string; readonly cli: { readonly hidden: true } }
-  >(
-    {
-      help: 'Type of issued tokens: service, batch, default-service or default-batch (default-: roles may override).',
-      cli: { hidden: true },
-    },
+  token_type: declare<NonNullable<MountConfig['token_type']> | '' | undefined, ReturnType<typeof hidden>>(
+    hidden(
+      'Type of issued tokens: service, batch, default-service or default-batch (default-: roles may override).',
+    ),
     { type: 'string' },
     parseTokenType,
   ),

@@ -7,7 +7,7 @@ import { LOGIN_PREFIX } from '../../mounts/paths.ts';
 import { DIALECTS, isDialect } from '../../transit/engine.ts';
 import { deletingNamed, requireListed } from '../declaration/deleting.ts';
 import { type Core, done, operation } from '../declaration/operation.ts';
-import { choice, members, text, textMap } from '../declaration/params.ts';
+import { choice, hidden, members, text, textMap } from '../declaration/params.ts';
 import {
   changedConfig,
   configParams,
@@ -83,18 +83,14 @@ export const add = operation({
   withoutSecret: ({ config }) => config === undefined,
   params: {
     path: mountPath,
-    type: text({
-      help: 'Engine type; only "transit" is supported.',
-      default: 'transit',
-      cli: { hidden: true },
-    }),
+    type: text({ ...hidden('Engine type; only "transit" is supported.'), default: 'transit' }),
     dialect: choice(DIALECTS, {
       help: 'Write ciphertexts and signatures of this mount as "service:v1:…" or "vault:v1:…"; with "vault", signing keys can be rotated without --force, as in Vault. Default: that of the store or the server.',
       cli: { metavar: 'D' },
     }),
     description: text({ help: 'Description of the mount.', default: '' }),
-    options: textMap({ help: 'Mount options; only "dialect" is supported.', cli: { hidden: true } }),
-    config: members(configParams, { help: 'Mount settings, as in "tune".', cli: { hidden: true } }),
+    options: textMap(hidden('Mount options; only "dialect" is supported.')),
+    config: members(configParams, hidden('Mount settings, as in "tune".')),
     ...traitParams,
   },
   cli: {

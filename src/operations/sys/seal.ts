@@ -4,7 +4,7 @@ import { invalid, unsupported } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { familyVersion } from '../../ground/version.ts';
 import { type Core, done, operation, type SealStatus, type ServerState } from '../declaration/operation.ts';
-import { flag, integer, text } from '../declaration/params.ts';
+import { flag, hidden, integer, text } from '../declaration/params.ts';
 
 /** Common settings of public operations of a server, sealed or not; the response has no envelope. */
 export const publicRead = {
@@ -95,7 +95,7 @@ export const unseal = operation({
       help: 'Master key, passphrase, contents of a key file, or one recovery share.',
     }),
     reset: flag({ help: 'Discard the recovery shares provided so far.', default: false }),
-    migrate: flag({ help: 'Accepted for compatibility; ignored.', cli: { hidden: true } }),
+    migrate: flag(hidden('Accepted for compatibility; ignored.')),
   },
   async run({ core, remoteAddress = '' }, values) {
     const server = serverOf(core);
@@ -112,20 +112,9 @@ export const unseal = operation({
 });
 
 const code = (situation: string) =>
-  integer({
-    help: `HTTP status to return when ${situation}.`,
-    minimum: 200,
-    maximum: 599,
-    cli: { hidden: true },
-  });
-const accepted = flag({
-  help: 'Accepted for compatibility; ignored.',
-  cli: { hidden: true },
-});
-const acceptedCode = integer({
-  help: 'Accepted for compatibility; ignored.',
-  cli: { hidden: true },
-});
+  integer({ ...hidden(`HTTP status to return when ${situation}.`), minimum: 200, maximum: 599 });
+const accepted = flag(hidden('Accepted for compatibility; ignored.'));
+const acceptedCode = integer(hidden('Accepted for compatibility; ignored.'));
 
 const ACTIVE = 200;
 const SEALED = 503;

@@ -1,5 +1,5 @@
 import type { ExecutionMode } from '../../tags/settings.ts';
-import type { Params, ValuesOf } from '../declaration/params.ts';
+import { hidden, type Params, type ValuesOf } from '../declaration/params.ts';
 import { bindingsRelationship } from '../json-api/bindings.ts';
 import { projectRelationship } from '../json-api/linkage.ts';
 import {
@@ -44,12 +44,10 @@ export const projectOf = (what: string) =>
 
 /* Attributes that clients set and compare; they have no effect. */
 
-const hidden = { cli: { hidden: true } } as const;
-
-const toggle = (help: string) => (name: string) => booleanAttribute(name, { help, ...hidden });
-const words = (help: string) => (name: string) => attribute(name, { help, ...hidden });
-const list = (help: string) => (name: string) => textsAttribute(name, { help, ...hidden });
-const count = (help: string) => (name: string) => countAttribute(name, { help, ...hidden });
+const toggle = (help: string) => (name: string) => booleanAttribute(name, hidden(help));
+const words = (help: string) => (name: string) => attribute(name, hidden(help));
+const list = (help: string) => (name: string) => textsAttribute(name, hidden(help));
+const count = (help: string) => (name: string) => countAttribute(name, hidden(help));
 
 /** Name of an attribute as a setting: `autoApply` for `auto-apply`. */
 type SettingName<Name extends string> = Name extends `${infer Head}-${infer Tail}`
@@ -149,7 +147,7 @@ export const NO_AGENTS = 'agent pools are not supported';
 export const executionModes = (name: string) =>
   choiceAttribute<ExecutionMode>(name, ['remote', 'local'], {
     help: 'Execution mode: remote or local.',
-    ...hidden,
+    cli: { hidden: true },
     refusal: (word) => (word === 'agent' ? `agent cannot be the ${name}: ${NO_AGENTS}` : undefined),
   });
 

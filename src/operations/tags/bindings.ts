@@ -126,7 +126,6 @@ export const bindWorkspace = tagOperation({
     'PATCH /workspaces/:workspace_id/tag-bindings',
     'POST /workspaces/:workspace_id/relationships/tag-bindings',
   ],
-  capability: 'update',
   params: { workspace_id: workspaceId, data: given },
   cli: {
     ...setOn('workspace'),
@@ -137,7 +136,6 @@ export const bindWorkspace = tagOperation({
 
 export const rebindWorkspace = tagOperation({
   route: 'PATCH /workspaces/:workspace_id/relationships/tag-bindings',
-  capability: 'update',
   params: { workspace_id: workspaceId, data: given },
   cli: {
     ...setOn('workspace', ', replacing all others'),
@@ -204,7 +202,6 @@ export const bindProject = tagOperation({
     'PATCH /projects/:project_id/tag-bindings',
     'POST /projects/:project_id/relationships/tag-bindings',
   ],
-  capability: 'update',
   params: { project_id: projectId, data: given },
   cli: {
     ...setOn('project'),
@@ -220,7 +217,6 @@ export const bindProject = tagOperation({
 
 export const rebindProject = tagOperation({
   route: 'PATCH /projects/:project_id/relationships/tag-bindings',
-  capability: 'update',
   params: { project_id: projectId, data: given },
   cli: {
     ...setOn('project', ', replacing all others'),

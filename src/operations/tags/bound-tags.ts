@@ -1,6 +1,6 @@
 import { invalid } from '../../ground/errors.ts';
 import { TAGGABLE_KINDS } from '../../tags/bound-tags.ts';
-import { choice, texts } from '../declaration/params.ts';
+import { choice, hidden, texts } from '../declaration/params.ts';
 import type { Table } from '../declaration/table.ts';
 import { TAGGED, taggedFilter, taggedQuery } from '../json-api/bindings.ts';
 import type { ListDocument } from '../json-api/pages.ts';
@@ -81,10 +81,9 @@ export const where = tagOperation({
       help: 'Search only "projects", or only "workspaces".',
       cli: { flag: 'on', metavar: 'KIND', suggest: () => TAGGABLE_KINDS },
     }),
-    [FIELDS]: texts({
-      help: 'Fields to return: key, value, created-at, counts and target. Default: the first three.',
-      cli: { hidden: true },
-    }),
+    [FIELDS]: texts(
+      hidden('Fields to return: key, value, created-at, counts and target. Default: the first three.'),
+    ),
     ...pageParams,
   },
   cli: {

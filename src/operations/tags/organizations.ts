@@ -2,7 +2,7 @@ import { foldCase } from '../../tags/names.ts';
 import { type Organization, organizationNotFound } from '../../tags/organization.ts';
 import { pageFrom } from '../../tags/page.ts';
 import type { Runner } from '../declaration/operation.ts';
-import { text } from '../declaration/params.ts';
+import { hidden, text } from '../declaration/params.ts';
 import type { ListDocument } from '../json-api/pages.ts';
 import {
   attribute,
@@ -82,8 +82,8 @@ export const list = tagOperation({
       help: 'Only organizations whose name or email contains this text, case-insensitive.',
       cli: { positional: true, metavar: 'QUERY' },
     }),
-    'q[name]': text({ help: 'Like `q`, but searches only the name.', cli: { hidden: true } }),
-    'q[email]': text({ help: 'Like `q`, but searches only the email address.', cli: { hidden: true } }),
+    'q[name]': text(hidden('Like `q`, but searches only the name.')),
+    'q[email]': text(hidden('Like `q`, but searches only the email address.')),
     ...optionalPageParams,
   },
   cli: {
@@ -119,7 +119,6 @@ const contains = (value: string | null, part: string | undefined): boolean =>
 
 export const show = tagOperation({
   route: 'GET /organizations/:organization_name',
-  capability: 'read',
   params: {
     organization_name: namedOrganization,
     include: organizationIncludes,
@@ -139,7 +138,6 @@ export const show = tagOperation({
 
 export const update = tagOperation({
   route: 'PATCH /organizations/:organization_name',
-  capability: 'update',
   resource: 'organizations',
   params: {
     organization_name: namedOrganization,
@@ -172,7 +170,6 @@ export const update = tagOperation({
 
 export const remove = tagOperation({
   route: 'DELETE /organizations/:organization_name',
-  capability: 'delete',
   params: {
     organization_name: eachOrganization,
   },

@@ -1,7 +1,7 @@
 import { projectNotFound, workspaceNotFound } from '../../tags/organization.ts';
 import type { ProjectContent, ProjectFields } from '../../tags/projects.ts';
 import { FOR_GOOD } from '../declaration/deleting.ts';
-import { text, texts, type ValuesOf } from '../declaration/params.ts';
+import { hidden, text, texts, type ValuesOf } from '../declaration/params.ts';
 import { bindingsRelationship, TAGGED, taggedFilter, taggedQuery } from '../json-api/bindings.ts';
 import { workspaceIdentifiers } from '../json-api/linkage.ts';
 import {
@@ -45,10 +45,10 @@ const which = whichOf('project', 'use a project ID, or a name and an organizatio
 
 const contentParams = {
   description: attribute('description', { help: 'Description of the project.', cli: { metavar: 'TEXT' } }),
-  'auto-destroy-activity-duration': attribute('auto-destroy-activity-duration', {
-    help: 'Auto-destroy its workspaces after this inactivity, e.g. 14d.',
-    cli: { hidden: true },
-  }),
+  'auto-destroy-activity-duration': attribute(
+    'auto-destroy-activity-duration',
+    hidden('Auto-destroy its workspaces after this inactivity, e.g. 14d.'),
+  ),
   'default-execution-mode': executionModes('default-execution-mode'),
   'setting-overwrites': settingOverwrites('default-execution-mode'),
   'default-agent-pool-id': unkeptAttribute('default-agent-pool-id', NO_AGENTS),
@@ -165,7 +165,6 @@ export const list = tagOperation({
 
 export const show = tagOperation({
   route: which.routes('GET'),
-  capability: 'read',
   params: { ...which.params, include: projectIncludes },
   cli: { resolve: which.resolve, ...printing.one },
   async run(call, { include, ...values }) {
@@ -179,7 +178,6 @@ export const show = tagOperation({
 
 export const update = tagOperation({
   route: which.routes('PATCH'),
-  capability: 'update',
   resource: 'projects',
   params: {
     ...which.params,
@@ -201,7 +199,6 @@ export const update = tagOperation({
 
 export const remove = tagOperation({
   route: which.routes('DELETE'),
-  capability: 'delete',
   params: { ...which.params, project_id: text(eachIdentifierOf('project')) },
   cli: {
     resolve: which.resolve,
@@ -219,7 +216,6 @@ export const remove = tagOperation({
 
 export const move = tagOperation({
   route: 'POST /projects/:project_id/relationships/workspaces',
-  capability: 'update',
   params: { project_id: projectId, data: workspaceIdentifiers },
   cli: {
     resolve: idsFor({ project_id: 'project', data: 'workspace' }),

@@ -87,7 +87,6 @@ export const list = tagOperation({
 
 export const show = tagOperation({
   route: keyRoutes('GET'),
-  capability: 'read',
   params: which.params,
   cli: { resolve: which.resolve, ...printing.one },
   async run({ core }, values) {
@@ -98,7 +97,6 @@ export const show = tagOperation({
 
 export const update = tagOperation({
   route: keyRoutes('PATCH'),
-  capability: 'update',
   resource: 'reserved-tag-keys',
   params: {
     ...which.params,
@@ -131,7 +129,6 @@ export const update = tagOperation({
 
 export const remove = tagOperation({
   route: keyRoutes('DELETE'),
-  capability: 'delete',
   params: which.params,
   cli: {
     resolve: which.resolve,

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../ground/objects.ts';
 import { foldCase } from '../../tags/names.ts';
 import { type Reference, tagNotFound } from '../../tags/organization.ts';
 import type { Outcome, Runner } from '../declaration/operation.ts';
-import { flag, text } from '../declaration/params.ts';
+import { flag, hidden, text } from '../declaration/params.ts';
 import { identifiers, tagNames } from '../json-api/linkage.ts';
 import {
   attribute,
@@ -130,7 +130,6 @@ export const list = tagOperation({
 
 export const show = tagOperation({
   route: ['GET /tags/:tag_id', 'GET /organizations/:organization_name/tags/:tag_name'],
-  capability: 'read',
   params: {
     tag_id: text(identifierOf('tag')),
     organization_name: optionalOrganizationName,
@@ -162,7 +161,6 @@ function renamedText(values: JsonObject, tag: TagResource | undefined): string {
  */
 export const rename = tagOperation({
   route: ['PATCH /tags/:tag_id', 'PATCH /organizations/:organization_name/tags/:tag_name'],
-  capability: 'update',
   resource: 'tags',
   params: {
     tag_id: text(identifierOf('tag')),
@@ -202,17 +200,13 @@ export const rename = tagOperation({
 
 export const remove = tagOperation({
   route: 'DELETE /organizations/:organization_name/tags',
-  capability: 'delete',
   params: {
     organization_name: organizationName,
     data: identifiers('tag', {
       help: 'IDs of the tags.',
       cli: { positional: 'variadic', metavar: 'TAG', refersTo: 'tag', help: 'Tags, by name or ID.' },
     }),
-    [UNUSED_ONLY]: flag({
-      help: 'Delete only unused tags and return them.',
-      cli: { hidden: true },
-    }),
+    [UNUSED_ONLY]: flag(hidden('Delete only unused tags and return them.')),
   },
   cli: {
     resolve: idsFor({ data: 'tag' }),
@@ -273,7 +267,6 @@ const loss = (workspaces: number): string =>
 /** First request of Terraform clients; they only look at the headers of the response. */
 export const ping = tagOperation({
   route: 'GET /ping',
-  capability: 'read',
   unauthenticated: true,
   whileSealed: true,
   params: {},

@@ -35,7 +35,6 @@ const ENTITLEMENTS = {
 /** Second request of `terraform init`; 404 means that the organization does not exist. */
 export const entitlementSet = tagOperation({
   route: 'GET /organizations/:organization_name/entitlement-set',
-  capability: 'read',
   params: { organization_name: namedOrganization },
   async run({ core }, { organization_name }) {
     const { organizations } = await core.tags();
@@ -65,7 +64,6 @@ const userOf = ({ record: { accessor, token } }: TokenTarget) => ({
 /** Returns the caller: programs verify a token with it before storing it. A token counts as its user. */
 export const details = tagOperation({
   route: 'GET /account/details',
-  capability: 'read',
   anyToken: true,
   params: {},
   async run(call) {
@@ -131,7 +129,6 @@ export const configuration = tagOperation({
 /** Its path has no organization, and its response is the same for everyone. */
 export const run = tagOperation({
   route: 'POST /runs',
-  capability: 'update',
   anyToken: true,
   params: {},
   run: noRuns,

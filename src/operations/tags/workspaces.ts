@@ -269,7 +269,6 @@ function named(given: readonly string[] | undefined, field: string): readonly st
 
 export const show = tagOperation({
   route: which.routes('GET'),
-  capability: 'read',
   params: { ...which.params, include: workspaceIncludes },
   cli: {
     resolve: which.resolve,
@@ -288,7 +287,6 @@ export const show = tagOperation({
 
 export const update = tagOperation({
   route: which.routes('PATCH'),
-  capability: 'update',
   resource: 'workspaces',
   params: {
     ...which.params,
@@ -331,7 +329,6 @@ export const update = tagOperation({
 export const remove = tagOperation({
   // The safe form is the same here: a workspace has no resources that could prevent deletion.
   route: [...which.routes('DELETE'), ...which.routes('POST', '/actions/safe-delete')],
-  capability: 'delete',
   params: { ...which.params, workspace_id: text(eachIdentifierOf('workspace')) },
   cli: {
     resolve: which.resolve,

@@ -14,7 +14,7 @@ import {
   keyTypes,
 } from '../../transit/key-types/index.ts';
 import { done, type Runner } from '../declaration/operation.ts';
-import { base64, duration, flag, integer, text } from '../declaration/params.ts';
+import { base64, duration, flag, hidden, integer, text } from '../declaration/params.ts';
 import { existingKey, keyInPath, parameterSet, transitOperation, wrappingHashNames } from './parameters.ts';
 
 /** Common parameters of both import operations. */
@@ -78,10 +78,7 @@ export const create = transitOperation({
       default: 0,
       cli: { metavar: 'DURATION' },
     }),
-    convergent_encryption: flag({
-      help: 'Not supported for imported keys.',
-      cli: { hidden: true },
-    }),
+    convergent_encryption: flag(hidden('Not supported for imported keys.')),
   },
   cli: {
     makes: true,

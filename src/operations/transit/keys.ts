@@ -9,7 +9,7 @@ import { rotateKey } from '../../transit/rotation.ts';
 import { trimKey } from '../../transit/trim.ts';
 import { lacking } from '../declaration/lacking.ts';
 import { done } from '../declaration/operation.ts';
-import { base64, duration, flag, integer, text, texts } from '../declaration/params.ts';
+import { base64, duration, flag, hidden, integer, text, texts } from '../declaration/params.ts';
 import { foreseeDeletion, foreseeKey, foreseeTrim } from './foreseen.ts';
 import { type KeyData, keyData, keyTable } from './key-data.ts';
 import { keysCarrying, tagOrganization, tagsOfKey } from './key-tags.ts';
@@ -60,10 +60,7 @@ export const create = transitOperation({
       default: 0,
       cli: { metavar: 'BYTES' },
     }),
-    context: base64({
-      help: 'Accepted for compatibility; ignored.',
-      cli: { hidden: true },
-    }),
+    context: base64(hidden('Accepted for compatibility; ignored.')),
     managed_key_name: lacking('Not supported: keys in hardware devices.', 'managed keys are not supported'),
     managed_key_id: lacking('Not supported: keys in hardware devices.', 'managed keys are not supported'),
     hybrid_key_type_ec: lacking('Not supported: hybrid keys.', 'hybrid keys are not supported'),

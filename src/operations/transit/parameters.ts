@@ -19,6 +19,7 @@ import {
   type CliParam,
   type Declared,
   declare,
+  hidden,
   integer,
   type Params,
   type ParsedItem,
@@ -145,10 +146,7 @@ export const itemKeyVersion = integer({ help: 'Key version (0: latest).' });
 
 export const reference = text({ help: 'Caller-defined text, returned with the result.' });
 
-export const partialFailureCode = integer({
-  help: 'HTTP status if some items of a batch fail. Default: 400.',
-  cli: { hidden: true },
-});
+export const partialFailureCode = integer(hidden('HTTP status if some items of a batch fail. Default: 400.'));
 
 interface Referenced {
   readonly reference?: string;

@@ -2,7 +2,7 @@
 
 import { DEFAULT_HASH, hash, hashing, plainHashNames } from '../../transit/hashing.ts';
 import { randomBytes } from '../../transit/random-bytes.ts';
-import { base64, integer, text } from '../declaration/params.ts';
+import { base64, hidden, integer, text } from '../declaration/params.ts';
 import { transitTool } from './parameters.ts';
 
 export const hashData = transitTool({
@@ -58,11 +58,7 @@ export const random = transitTool({
       default: 'base64',
       cli: { suggest: () => ['base64', 'hex'] as const },
     }),
-    source: text({
-      help: 'Accepted for compatibility: platform, seal or all.',
-      default: 'platform',
-      cli: { hidden: true },
-    }),
+    source: text({ ...hidden('Accepted for compatibility: platform, seal or all.'), default: 'platform' }),
   },
   cli: {
     result: { member: 'random_bytes', as: 'text' },
