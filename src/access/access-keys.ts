@@ -1,5 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { wipe } from '../ground/bytes.ts';
+import { madeOnce } from '../ground/made-once.ts';
 import type { Random } from '../ground/random.ts';
 import type { Store, Transaction, View } from '../store/store.ts';
 
@@ -40,13 +41,11 @@ export async function putAccessKeys(tx: Transaction, random: Random): Promise<Ac
   return parse(document);
 }
 
-function parse(document: KeysDocument): AccessKeys {
-  const known = parsed.get(document);
-  if (known !== undefined) return known;
-  const keys = { tokens: secretKey(document.tokens), audit: secretKey(document.audit) };
-  parsed.set(document, keys);
-  return keys;
-}
+const parse = (document: KeysDocument): AccessKeys =>
+  madeOnce(parsed, document, () => ({
+    tokens: secretKey(document.tokens),
+    audit: secretKey(document.audit),
+  }));
 
 function secretKey(base64: string): KeyObject {
   const bytes = Buffer.from(base64, 'base64');

@@ -1,6 +1,7 @@
 import { decodeBase64 } from '../ground/base64.ts';
 import type { Clock } from '../ground/clock.ts';
 import { type CofferError, invalid } from '../ground/errors.ts';
+import { madeOnce } from '../ground/made-once.ts';
 import { ownWords } from '../ground/own-words.ts';
 import type { DocumentRef, Store, View } from '../store/store.ts';
 import { Acl } from './acl.ts';
@@ -163,11 +164,7 @@ export class Policies {
   }
 
   #parse(document: PolicyDocument): Policy {
-    const known = this.#parsed.get(document);
-    if (known !== undefined) return known;
-    const policy = parsePolicy(document.text);
-    this.#parsed.set(document, policy);
-    return policy;
+    return madeOnce(this.#parsed, document, () => parsePolicy(document.text));
   }
 }
 

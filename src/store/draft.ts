@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { invalid } from '../ground/errors.ts';
+import { madeOnce } from '../ground/made-once.ts';
 import type { DocumentRef, ListOptions, Transaction, View } from './store.ts';
 
 /** Pending put or deletion of one document. */
@@ -109,8 +110,7 @@ export class DraftTransaction implements Transaction {
 
   #set(write: Write): void {
     const { collection, id } = write.ref;
-    const writes = this.#writes.get(collection) ?? new Map<string, Write>();
-    this.#writes.set(collection, writes);
+    const writes = madeOnce(this.#writes, collection, () => new Map<string, Write>());
     if (!writes.has(id)) this.#size++;
     writes.set(id, write);
   }

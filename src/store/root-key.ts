@@ -1,6 +1,7 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { lengthPrefixed, wipe } from '../ground/bytes.ts';
 import { corrupt, type Place, placed } from '../ground/errors.ts';
+import { madeOnce } from '../ground/made-once.ts';
 import { type Random, systemRandom } from '../ground/random.ts';
 import type { Blob, BlobRef } from './backends/backend.ts';
 import { REPAIR } from './refusals.ts';
@@ -67,11 +68,9 @@ export class RootKey {
 
   /** Derives a key for a purpose of the store's user; keys of different purposes are independent. */
   derive(purpose: string): KeyObject {
-    const known = this.#derived.get(purpose);
-    if (known !== undefined) return known;
-    const key = subkey(this.#root, this.storeId, `coffer/1/key for ${purpose}`);
-    this.#derived.set(purpose, key);
-    return key;
+    return madeOnce(this.#derived, purpose, () =>
+      subkey(this.#root, this.storeId, `coffer/1/key for ${purpose}`),
+    );
   }
 
   /** The opaque name under which a blob is kept. */

@@ -1,4 +1,5 @@
 import { firstNotBefore } from '../ground/binary-search.ts';
+import { setAmong } from '../ground/objects.ts';
 import { foldCase, MAX_NAME_LENGTH } from './names.ts';
 import {
   keyAt,
@@ -109,13 +110,8 @@ export class NameSearches {
   async of(table: RecordTable<TableRecord>): Promise<NameSearch> {
     const { collection, stamp } = table;
     const known = this.#known.get(collection);
-    this.#known.delete(collection);
     const current = known?.stamp === stamp ? known : { stamp, search: new NameSearch(await table.leaves()) };
-    this.#known.set(collection, current);
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= MAX_SEARCHES) break;
-      this.#known.delete(oldest);
-    }
+    setAmong(this.#known, MAX_SEARCHES, collection, current);
     return current.search;
   }
 }

@@ -1,4 +1,6 @@
 import { firstNotBefore } from '../ground/binary-search.ts';
+import { madeOnce } from '../ground/made-once.ts';
+import { setAmong } from '../ground/objects.ts';
 import { bindingsOf } from './bindings.ts';
 import type { WorkspaceRecord } from './organization.ts';
 import { keyAt, namesOf, type RecordTable, type Slice } from './record-table.ts';
@@ -167,12 +169,7 @@ export class WorkspaceIndexes {
         ? known
         : ((await known?.renewed(table, revision)) ??
           (await WorkspaceIndex.read(table, revision, defaultProject)));
-    this.#known.delete(collection);
-    this.#known.set(collection, index);
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= MAX_INDEXES) break;
-      this.#known.delete(oldest);
-    }
+    setAmong(this.#known, MAX_INDEXES, collection, index);
     return index;
   }
 }
@@ -195,9 +192,7 @@ class WorkspaceLists {
     this.#defaultProject = defaultProject;
     for (const [place, record] of records.entries()) {
       for (const name of this.#namesFor(record)) {
-        const list = this.#lists.get(name);
-        if (list === undefined) this.#lists.set(name, [place]);
-        else list.push(place);
+        madeOnce(this.#lists, name, () => []).push(place);
       }
     }
   }

@@ -1,3 +1,4 @@
+import { madeOnce } from '../ground/made-once.ts';
 import { Pace } from '../ground/pace.ts';
 import { type Binding, bindingsOf } from './bindings.ts';
 import { printIdentifier } from './identifiers.ts';
@@ -218,14 +219,11 @@ class Carrying {
     const fitsPattern = anyOf(wanted.filter(isPattern));
     const inPool = await this.#poolKeys(names, names.size === wanted.length ? undefined : fitsPattern);
     const known = new Map<string, boolean>();
-    const isMeant = (key: string): boolean => {
-      const before = known.get(key);
-      if (before !== undefined) return before;
-      const folded = foldCase(key);
-      const isOne = names.has(folded) || fitsPattern(folded);
-      known.set(key, isOne);
-      return isOne;
-    };
+    const isMeant = (key: string): boolean =>
+      madeOnce(known, key, () => {
+        const folded = foldCase(key);
+        return names.has(folded) || fitsPattern(folded);
+      });
     return (workspace) =>
       workspace.tags.some((key) => inPool.has(key)) ||
       (this.#all(workspace).some(({ key }) => isMeant(key)) && this.#isSeen(workspace));

@@ -1,6 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { wipe } from '../ground/bytes.ts';
 import { corrupt } from '../ground/errors.ts';
+import { madeOnce } from '../ground/made-once.ts';
 import { ContextKeys, OpenMaterial } from './context-keys.ts';
 import type { Engine } from './engine.ts';
 import type { NamedKeyDocument, VersionDocument } from './key-document.ts';
@@ -27,11 +28,7 @@ export class NamedKey {
    * @throws `corrupt` if this release does not know the key's type
    */
   static open(document: NamedKeyDocument): NamedKey {
-    const known = NamedKey.#opened.get(document);
-    if (known !== undefined) return known;
-    const key = new NamedKey(document);
-    NamedKey.#opened.set(document, key);
-    return key;
+    return madeOnce(NamedKey.#opened, document, () => new NamedKey(document));
   }
 
   private constructor(document: NamedKeyDocument) {

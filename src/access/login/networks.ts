@@ -1,5 +1,6 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { invalid } from '../../ground/errors.ts';
+import { madeOnce } from '../../ground/made-once.ts';
 
 /** Address, or network like `10.0.0.0/8`. Bits beyond the mask are allowed, as in Vault. */
 interface Network {
@@ -90,17 +91,15 @@ const bitsAsIpv6 = ({ family, bits }: Network): number => BITS.ipv6 - BITS[famil
 /** Compiled lists, by the list object, which a stored document keeps. */
 const compiled = new WeakMap<readonly string[], BlockList>();
 
-function blocksOf(networks: readonly string[]): BlockList {
-  const known = compiled.get(networks);
-  if (known !== undefined) return known;
-  const blocks = new BlockList();
-  for (const text of networks) {
-    const network = parseNetwork(text);
-    if (network !== undefined) blocks.addSubnet(network.address, network.bits, network.family);
-  }
-  compiled.set(networks, blocks);
-  return blocks;
-}
+const blocksOf = (networks: readonly string[]): BlockList =>
+  madeOnce(compiled, networks, () => {
+    const blocks = new BlockList();
+    for (const text of networks) {
+      const network = parseNetwork(text);
+      if (network !== undefined) blocks.addSubnet(network.address, network.bits, network.family);
+    }
+    return blocks;
+  });
 
 const EMBEDDED_IPV4 = /^::ffff:(?<address>\d+\.\d+\.\d+\.\d+)$/i;
 

@@ -1,4 +1,5 @@
 import { CofferError } from '../../ground/errors.ts';
+import { madeOnce } from '../../ground/made-once.ts';
 import { type PlaceLimits, Places } from '../../ground/places.ts';
 
 export interface TurnOptions extends PlaceLimits {
@@ -78,9 +79,7 @@ export class LoginTurns {
 
   #turn(source: string, name: string): Promise<void> {
     return new Promise((begin, refuse) => {
-      const queue = this.#queues.get(source) ?? [];
-      queue.push({ name, begin, refuse });
-      this.#queues.set(source, queue);
+      madeOnce(this.#queues, source, () => []).push({ name, begin, refuse });
       this.#next();
     });
   }

@@ -1,8 +1,8 @@
-import { isObject } from '../../ground/objects.ts';
+import { isObject, type JsonObject } from '../../ground/objects.ts';
 import type { NewBinding } from '../../tags/bindings.ts';
 import type { Projects } from '../../tags/projects.ts';
 import type { Workspaces } from '../../tags/workspaces.ts';
-import type { Call } from '../declaration/operation.ts';
+import { type Call, type CliShape, done, type Runner } from '../declaration/operation.ts';
 import type { Table } from '../declaration/table.ts';
 import { boundKeys, boundTags } from '../json-api/bindings.ts';
 import { projectId, workspaceId } from '../json-api/params.ts';
@@ -55,11 +55,6 @@ async function own(
   return { data: { data: bindings.map((binding) => bindingResource(id, binding)) } };
 }
 
-const byName = {
-  workspace: idsFor({ workspace_id: 'workspace' }),
-  project: idsFor({ project_id: 'project' }),
-} as const;
-
 /** Warns about a key without a value: it is a valid tag, but its value was probably forgotten. */
 function withoutValue(data: unknown): string {
   const keys = (Array.isArray(data) ? data : []).flatMap((item: unknown) =>
@@ -70,51 +65,89 @@ function withoutValue(data: unknown): string {
   return `; ${keys.join(', ')} ${keys.length === 1 ? 'has' : 'have'} no value (set one with ${key}=VALUE)`;
 }
 
-/** Declares a command that sets tags. */
-const setOn = (owner: 'workspace' | 'project', how = '') =>
-  ({
-    resolve: byName[owner],
-    ...listed,
-    acts: true,
-    done: ({ data }: { readonly data?: unknown }) =>
-      `Set ${countedIn(data, 'tag')} on the ${owner}${how}${withoutValue(data)}.`,
-  }) as const;
-
 const given = boundTags({
   help: 'Tags to set, as KEY=VALUE, or KEY for a tag without a value.',
   cli: { positional: 'variadic', metavar: 'KEY=VALUE' },
-});
-const unbound = (owner: string): ChangeWords => ({
-  noun: 'key',
-  changed: (count) => `Removed ${counted(count, 'key')} from the ${owner}`,
-  unchanged: (count) =>
-    `the ${owner} has no tag of its own with ${count === 1 ? 'this key' : 'any of these keys'}`,
 });
 const takenOff = boundKeys({
   help: 'KEY of each KEY=VALUE tag to remove; those that are not set are ignored.',
   cli: { positional: 'variadic', metavar: 'KEY' },
 });
 
-export const ofWorkspace = tagOperation({
-  route: [
-    'GET /workspaces/:workspace_id/tag-bindings',
-    'GET /workspaces/:workspace_id/relationships/tag-bindings',
-  ],
-  capability: 'list',
-  params: { workspace_id: workspaceId },
-  cli: {
-    resolve: byName.workspace,
+type Examples = NonNullable<CliShape<unknown>['examples']>;
+
+/** Returns what the operations on the tags of workspaces and those of projects have in common. */
+function operationsOn(owner: 'workspace' | 'project', metavar: string) {
+  const param = `${owner}_id`;
+  const path = `/${owner}s/:${param}`;
+  const own = `${path}/tag-bindings`;
+  const related = `${path}/relationships/tag-bindings`;
+  const resolve = idsFor({ [param]: owner });
+  const setting = (examples: Examples, how = '') => ({
+    resolve,
     ...listed,
-    empty: { what: 'tags on the workspace', create: 'coffer workspaces bind WS KEY=VALUE' },
-  },
+    acts: true as const,
+    done: ({ data }: { readonly data?: unknown }) =>
+      `Set ${countedIn(data, 'tag')} on the ${owner}${how}${withoutValue(data)}.`,
+    examples,
+  });
+  const removed: ChangeWords = {
+    noun: 'key',
+    changed: (count) => `Removed ${counted(count, 'key')} from the ${owner}`,
+    unchanged: (count) =>
+      `the ${owner} has no tag of its own with ${count === 1 ? 'this key' : 'any of these keys'}`,
+  };
+  return {
+    list: {
+      route: [`GET ${own}`, `GET ${related}`],
+      capability: 'list',
+      cli: {
+        resolve,
+        ...listed,
+        empty: { what: `tags on the ${owner}`, create: `coffer ${owner}s bind ${metavar} KEY=VALUE` },
+      },
+    },
+    effective: { route: `GET ${path}/effective-tag-bindings`, capability: 'list' },
+    bind: (examples: Examples) => ({ route: [`PATCH ${own}`, `POST ${related}`], cli: setting(examples) }),
+    rebind: (name: string) => ({
+      route: `PATCH ${related}`,
+      cli: setting(
+        [
+          [
+            `coffer ${owner}s rebind ${name} env=prod --org acme`,
+            'Set env=prod, and remove all other KEY=VALUE tags',
+          ],
+        ],
+        ', replacing all others',
+      ),
+    }),
+    unbind: (examples: Examples) => ({
+      route: [`DELETE ${own}`, `DELETE ${related}`],
+      capability: 'update' as const,
+      cli: {
+        resolve,
+        unchanged: ({ [param]: id, data }: JsonObject, runner: Runner) =>
+          bindingsMissing(runner, `${owner}s bindings`, { [param]: id }, data),
+        done: ({ data }: JsonObject, _data?: unknown, _existing?: true, missing?: number) =>
+          changeText(removed, lengthOf(data), missing),
+        examples,
+      },
+    }),
+  } as const;
+}
+
+const onWorkspace = operationsOn('workspace', 'WS');
+
+export const ofWorkspace = tagOperation({
+  ...onWorkspace.list,
+  params: { workspace_id: workspaceId },
   run: (call, { workspace_id }) => own(call, 'workspaces', workspace_id),
 });
 
 export const effectiveOfWorkspace = tagOperation({
-  route: 'GET /workspaces/:workspace_id/effective-tag-bindings',
-  capability: 'list',
+  ...onWorkspace.effective,
   params: { workspace_id: workspaceId },
-  cli: { resolve: byName.workspace, ...listed },
+  cli: { resolve: onWorkspace.list.cli.resolve, ...listed },
   async run({ core }, { workspace_id }) {
     const { workspaces } = await core.tags();
     return { data: { data: effectiveBindingsOf(await workspaces.get({ id: workspace_id })) } };
@@ -122,74 +155,41 @@ export const effectiveOfWorkspace = tagOperation({
 });
 
 export const bindWorkspace = tagOperation({
-  route: [
-    'PATCH /workspaces/:workspace_id/tag-bindings',
-    'POST /workspaces/:workspace_id/relationships/tag-bindings',
-  ],
+  ...onWorkspace.bind([['coffer workspaces bind billing env=prod team=core --org acme', 'Set two tags']]),
   params: { workspace_id: workspaceId, data: given },
-  cli: {
-    ...setOn('workspace'),
-    examples: [['coffer workspaces bind billing env=prod team=core --org acme', 'Set two tags']],
-  },
   run: (call, { workspace_id, data }) => own(call, 'workspaces', workspace_id, ['bind', data]),
 });
 
 export const rebindWorkspace = tagOperation({
-  route: 'PATCH /workspaces/:workspace_id/relationships/tag-bindings',
+  ...onWorkspace.rebind('billing'),
   params: { workspace_id: workspaceId, data: given },
-  cli: {
-    ...setOn('workspace', ', replacing all others'),
-    examples: [
-      [
-        'coffer workspaces rebind billing env=prod --org acme',
-        'Set env=prod, and remove all other KEY=VALUE tags',
-      ],
-    ],
-  },
   run: (call, { workspace_id, data }) => own(call, 'workspaces', workspace_id, ['rebind', data]),
 });
 
 export const unbindWorkspace = tagOperation({
-  route: [
-    'DELETE /workspaces/:workspace_id/tag-bindings',
-    'DELETE /workspaces/:workspace_id/relationships/tag-bindings',
-  ],
-  capability: 'update',
-  params: { workspace_id: workspaceId, data: takenOff },
-  cli: {
-    resolve: byName.workspace,
-    unchanged: ({ workspace_id, data }, runner) =>
-      bindingsMissing(runner, 'workspaces bindings', { workspace_id }, data),
-    done: ({ data }, _data, _existing, missing) => changeText(unbound('workspace'), lengthOf(data), missing),
-    examples: [
-      [
-        'coffer workspaces unbind billing env --org acme',
-        'Remove the tag env=…; one inherited from the project stays',
-      ],
+  ...onWorkspace.unbind([
+    [
+      'coffer workspaces unbind billing env --org acme',
+      'Remove the tag env=…; one inherited from the project stays',
     ],
-  },
-  async run({ core }, { workspace_id, data }) {
-    const { workspaces } = await core.tags();
-    await workspaces.unbind({ id: workspace_id }, data);
-    return {};
-  },
+  ]),
+  params: { workspace_id: workspaceId, data: takenOff },
+  run: done(async ({ core }, { workspace_id, data }) =>
+    (await core.tags()).workspaces.unbind({ id: workspace_id }, data),
+  ),
 });
 
+const onProject = operationsOn('project', 'PROJECT');
+
 export const ofProject = tagOperation({
-  route: ['GET /projects/:project_id/tag-bindings', 'GET /projects/:project_id/relationships/tag-bindings'],
-  capability: 'list',
+  ...onProject.list,
   params: { project_id: projectId },
-  cli: {
-    resolve: byName.project,
-    ...listed,
-    empty: { what: 'tags on the project', create: 'coffer projects bind PROJECT KEY=VALUE' },
-  },
   run: (call, { project_id }) => own(call, 'projects', project_id),
 });
 
+/** Projects inherit nothing. */
 export const effectiveOfProject = tagOperation({
-  route: 'GET /projects/:project_id/effective-tag-bindings',
-  capability: 'list',
+  ...onProject.effective,
   params: { project_id: projectId },
   async run({ core }, { project_id }) {
     const { projects } = await core.tags();
@@ -198,60 +198,31 @@ export const effectiveOfProject = tagOperation({
 });
 
 export const bindProject = tagOperation({
-  route: [
-    'PATCH /projects/:project_id/tag-bindings',
-    'POST /projects/:project_id/relationships/tag-bindings',
-  ],
-  params: { project_id: projectId, data: given },
-  cli: {
-    ...setOn('project'),
-    examples: [
-      [
-        'coffer projects bind platform env=prod --org acme',
-        'Set a tag, which all workspaces of the project inherit',
-      ],
+  ...onProject.bind([
+    [
+      'coffer projects bind platform env=prod --org acme',
+      'Set a tag, which all workspaces of the project inherit',
     ],
-  },
+  ]),
+  params: { project_id: projectId, data: given },
   run: (call, { project_id, data }) => own(call, 'projects', project_id, ['bind', data]),
 });
 
 export const rebindProject = tagOperation({
-  route: 'PATCH /projects/:project_id/relationships/tag-bindings',
+  ...onProject.rebind('platform'),
   params: { project_id: projectId, data: given },
-  cli: {
-    ...setOn('project', ', replacing all others'),
-    examples: [
-      [
-        'coffer projects rebind platform env=prod --org acme',
-        'Set env=prod, and remove all other KEY=VALUE tags',
-      ],
-    ],
-  },
   run: (call, { project_id, data }) => own(call, 'projects', project_id, ['rebind', data]),
 });
 
 export const unbindProject = tagOperation({
-  route: [
-    'DELETE /projects/:project_id/tag-bindings',
-    'DELETE /projects/:project_id/relationships/tag-bindings',
-  ],
-  capability: 'update',
-  params: { project_id: projectId, data: takenOff },
-  cli: {
-    resolve: byName.project,
-    unchanged: ({ project_id, data }, runner) =>
-      bindingsMissing(runner, 'projects bindings', { project_id }, data),
-    done: ({ data }, _data, _existing, missing) => changeText(unbound('project'), lengthOf(data), missing),
-    examples: [
-      [
-        'coffer projects unbind platform env --org acme',
-        'Remove the tag env=…, which the workspaces then no longer inherit',
-      ],
+  ...onProject.unbind([
+    [
+      'coffer projects unbind platform env --org acme',
+      'Remove the tag env=…, which the workspaces then no longer inherit',
     ],
-  },
-  async run({ core }, { project_id, data }) {
-    const { projects } = await core.tags();
-    await projects.unbind({ id: project_id }, data);
-    return {};
-  },
+  ]),
+  params: { project_id: projectId, data: takenOff },
+  run: done(async ({ core }, { project_id, data }) =>
+    (await core.tags()).projects.unbind({ id: project_id }, data),
+  ),
 });

@@ -1,7 +1,7 @@
 import { foldCase } from '../../tags/names.ts';
 import { type Organization, organizationNotFound } from '../../tags/organization.ts';
 import { pageFrom } from '../../tags/page.ts';
-import type { Runner } from '../declaration/operation.ts';
+import { done, type Runner } from '../declaration/operation.ts';
 import { hidden, text } from '../declaration/params.ts';
 import type { ListDocument } from '../json-api/pages.ts';
 import {
@@ -182,11 +182,9 @@ export const remove = tagOperation({
     },
     done: ({ organization_name }) => `Deleted organization ${organization_name}.`,
   },
-  async run({ core }, { organization_name }) {
-    const { organizations } = await core.tags();
-    await organizations.delete(organization_name);
-    return {};
-  },
+  run: done(async ({ core }, { organization_name }) =>
+    (await core.tags()).organizations.delete(organization_name),
+  ),
 });
 
 async function totalOf(list: string, organization_name: unknown, runner: Runner): Promise<number> {

@@ -1,6 +1,7 @@
 import { projectNotFound, workspaceNotFound } from '../../tags/organization.ts';
 import type { ProjectContent, ProjectFields } from '../../tags/projects.ts';
 import { FOR_GOOD } from '../declaration/deleting.ts';
+import { done } from '../declaration/operation.ts';
 import { hidden, text, texts, type ValuesOf } from '../declaration/params.ts';
 import { bindingsRelationship, TAGGED, taggedFilter, taggedQuery } from '../json-api/bindings.ts';
 import { workspaceIdentifiers } from '../json-api/linkage.ts';
@@ -207,11 +208,7 @@ export const remove = tagOperation({
       `Delete project ${String(project_name ?? project_id)}? ${FOR_GOOD}`,
     done: ({ project_id, project_name }) => `Deleted project ${String(project_name ?? project_id)}.`,
   },
-  async run({ core }, values) {
-    const { projects } = await core.tags();
-    await projects.delete(which.meant(values));
-    return {};
-  },
+  run: done(async ({ core }, values) => (await core.tags()).projects.delete(which.meant(values))),
 });
 
 export const move = tagOperation({
@@ -227,12 +224,11 @@ export const move = tagOperation({
       ],
     ],
   },
-  async run(call, { project_id, data }) {
+  run: done(async (call, { project_id, data }) => {
     const tags = await call.core.tags();
     const organization = await tags.organizationOf(project_id);
     if (organization === undefined) throw projectNotFound(project_id);
     for (const id of data) if (!mayUpdateWorkspace(call, organization, id)) throw workspaceNotFound(id);
     await tags.projects.move(project_id, data);
-    return {};
-  },
+  }),
 });

@@ -2,7 +2,7 @@ import { asCofferError } from '../../ground/errors.ts';
 import type { JsonObject } from '../../ground/objects.ts';
 import { tagNotFound, workspaceNotFound } from '../../tags/organization.ts';
 import { isMissing } from '../declaration/deleting.ts';
-import type { Call, Runner } from '../declaration/operation.ts';
+import { type Call, done, type Runner } from '../declaration/operation.ts';
 import { text, type ValuesOf } from '../declaration/params.ts';
 import { tagReferences, workspaceIdentifiers } from '../json-api/linkage.ts';
 import { pageParams, tagId, workspaceId } from '../json-api/params.ts';
@@ -19,14 +19,12 @@ const workspacesOfTag = {
 
 const tagAndWorkspacesByName = idsFor({ tag_id: 'tag', data: 'workspace' });
 
-const changingWorkspaces =
-  (act: 'attach' | 'detach') =>
-  async (call: Call, { tag_id, data }: ValuesOf<(typeof workspacesOfTag)['params']>) => {
+const changingWorkspaces = (act: 'attach' | 'detach') =>
+  done(async (call: Call, { tag_id, data }: ValuesOf<(typeof workspacesOfTag)['params']>) => {
     await checkMayTag(call, tag_id, data);
     const { pool } = await call.core.tags();
     await pool[act](tag_id, data);
-    return {};
-  };
+  });
 
 /**
  * Checks that the caller may change the tags of each workspace as well; otherwise the workspace does not exist for the
@@ -54,13 +52,11 @@ const tagsOfWorkspace = (help: string) =>
     },
   }) as const;
 
-const changingTags =
-  (act: 'tag' | 'retag' | 'untag') =>
-  async ({ core }: Call, { workspace_id, data }: ValuesOf<ReturnType<typeof tagsOfWorkspace>['params']>) => {
+const changingTags = (act: 'tag' | 'retag' | 'untag') =>
+  done(async ({ core }: Call, values: ValuesOf<ReturnType<typeof tagsOfWorkspace>['params']>) => {
     const { workspaces } = await core.tags();
-    await workspaces[act]({ id: workspace_id }, data);
-    return {};
-  };
+    await workspaces[act]({ id: values.workspace_id }, values.data);
+  });
 
 const workspaceAndTagsByName = inTurn(idsFor({ workspace_id: 'workspace' }), namesAmong('data'));
 

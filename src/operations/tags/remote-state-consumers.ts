@@ -1,7 +1,7 @@
 import { workspaceNotFound } from '../../tags/organization.ts';
 import type { RemoteStateConsumers } from '../../tags/remote-state-consumers.ts';
 import type { Workspace } from '../../tags/workspaces.ts';
-import type { Call } from '../declaration/operation.ts';
+import { type Call, done } from '../declaration/operation.ts';
 import { identifiers } from '../json-api/linkage.ts';
 import { pageParams, workspaceId } from '../json-api/params.ts';
 import { pageDocument, tagOperation, workspaceResource } from './documents.ts';
@@ -42,12 +42,11 @@ const change = (method: 'POST' | 'PATCH' | 'DELETE', help: string, act: 'add' | 
     route: `${method} ${PATH}`,
     capability: 'update',
     params: { workspace_id: workspaceId, data: identifiers('workspace', { help }) },
-    async run(call, { workspace_id, data }) {
+    run: done(async (call, { workspace_id, data }) => {
       await checkMayRead(call, workspace_id, data);
       const { stateConsumers }: { readonly stateConsumers: RemoteStateConsumers } = await call.core.tags();
       await stateConsumers[act]({ id: workspace_id }, data);
-      return {};
-    },
+    }),
   });
 
 export const add = change('POST', 'Workspaces that may read its state as well.', 'add');

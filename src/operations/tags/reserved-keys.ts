@@ -1,3 +1,4 @@
+import { done } from '../declaration/operation.ts';
 import {
   attribute,
   attributePointer,
@@ -138,9 +139,5 @@ export const remove = tagOperation({
     done: ({ reserved_tag_key_id, reserved_tag_key }) =>
       `Released the reserved key ${String(reserved_tag_key ?? reserved_tag_key_id)}.`,
   },
-  async run({ core }, values) {
-    const { reservedKeys } = await core.tags();
-    await reservedKeys.delete(which.meant(values));
-    return {};
-  },
+  run: done(async ({ core }, values) => (await core.tags()).reservedKeys.delete(which.meant(values))),
 });

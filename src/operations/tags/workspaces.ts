@@ -2,7 +2,7 @@ import { invalid } from '../../ground/errors.ts';
 import { isPattern } from '../../tags/names.ts';
 import { projectNotFound } from '../../tags/organization.ts';
 import type { Workspace, WorkspaceFields } from '../../tags/workspaces.ts';
-import type { Call, TerminalContext } from '../declaration/operation.ts';
+import { type Call, done, type TerminalContext } from '../declaration/operation.ts';
 import { text, texts } from '../declaration/params.ts';
 import type { Table } from '../declaration/table.ts';
 import { TAGGED, taggedFilter, taggedQuery } from '../json-api/bindings.ts';
@@ -339,9 +339,5 @@ export const remove = tagOperation({
     },
     done: ({ workspace_id, workspace_name }) => `Deleted workspace ${workspace_name ?? workspace_id}.`,
   },
-  async run({ core }, values) {
-    const { workspaces } = await core.tags();
-    await workspaces.delete(which.meant(values));
-    return {};
-  },
+  run: done(async ({ core }, values) => (await core.tags()).workspaces.delete(which.meant(values))),
 });

@@ -10,6 +10,7 @@ import {
 import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { asCofferError, type CofferError, invalid, unsupported } from '../../ground/errors.ts';
+import { madeOnce } from '../../ground/made-once.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { privateKeyFromPkcs8 } from './der.ts';
@@ -68,13 +69,8 @@ const pems = new WeakMap<KeyObject, string>();
  * PEM with 64 columns and a newline at the end. Printing it takes longer than everything else about reading a key, so
  * it is cached.
  */
-export function spkiPemOf(key: KeyObject): string {
-  const known = pems.get(key);
-  if (known !== undefined) return known;
-  const pem = key.export({ format: 'pem', type: 'spki' }).toString();
-  pems.set(key, pem);
-  return pem;
-}
+export const spkiPemOf = (key: KeyObject): string =>
+  madeOnce(pems, key, () => key.export({ format: 'pem', type: 'spki' }).toString());
 
 /** PKCS#8 DER; the caller overwrites it. */
 export const pkcs8BytesOf = (key: KeyObject): Buffer => key.export({ format: 'der', type: 'pkcs8' });

@@ -1,6 +1,7 @@
 import { readDer } from '../../../ground/der.ts';
 import { asCofferError, type CofferError, invalid } from '../../../ground/errors.ts';
 import { glob } from '../../../ground/glob.ts';
+import { madeOnce } from '../../../ground/made-once.ts';
 import { ownWords } from '../../../ground/own-words.ts';
 import type { Mount } from '../../../mounts/mount.ts';
 import type { View } from '../../../store/store.ts';
@@ -119,9 +120,7 @@ const compiled = new WeakMap<KeptList, ReadonlySet<string>>();
 
 function revokes(list: KeptList, { serial, issuer }: Certificate): boolean {
   if (list.issuer !== issuer) return false;
-  const serials = compiled.get(list) ?? new Set(list.serials);
-  compiled.set(list, serials);
-  return serials.has(serial);
+  return madeOnce(compiled, list, () => new Set(list.serials)).has(serial);
 }
 
 /** Letters, digits, hyphens and underscores between dots (RFC 1034, 3.5), and stars. */

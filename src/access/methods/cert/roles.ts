@@ -1,4 +1,5 @@
 import { asCofferError, invalid, unsupported } from '../../../ground/errors.ts';
+import { madeOnce } from '../../../ground/made-once.ts';
 import { ownWords } from '../../../ground/own-words.ts';
 import { pemBlocks } from '../../../ground/pem.ts';
 import type { Mount } from '../../../mounts/mount.ts';
@@ -48,16 +49,14 @@ const read = new WeakMap<CertRole, readonly Certificate[]>();
  * Parses the certificates of a role, authorities or one leaf.
  * @throws `invalid` if there are none, or one is malformed
  */
-export function certificatesOf(role: CertRole): readonly Certificate[] {
-  const known = read.get(role);
-  if (known !== undefined) return known;
-  const { certificate: pem } = role.settings;
-  const blocks = pem.length > MOST_CHARACTERS ? [] : pemBlocks(pem).blocks;
-  const found = blocks.filter(({ label }) => label === 'CERTIFICATE').map(({ bytes }) => parsed(bytes));
-  if (found.length === 0) throw unparsed();
-  read.set(role, found);
-  return found;
-}
+export const certificatesOf = (role: CertRole): readonly Certificate[] =>
+  madeOnce(read, role, () => {
+    const { certificate: pem } = role.settings;
+    const blocks = pem.length > MOST_CHARACTERS ? [] : pemBlocks(pem).blocks;
+    const found = blocks.filter(({ label }) => label === 'CERTIFICATE').map(({ bytes }) => parsed(bytes));
+    if (found.length === 0) throw unparsed();
+    return found;
+  });
 
 const unparsed = () =>
   invalid(ownWords('failed to parse certificate'), {

@@ -1,6 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { JWS_ALGORITHMS } from '../../../ground/curves.ts';
 import { asCofferError, invalid, unavailable } from '../../../ground/errors.ts';
+import { madeOnce } from '../../../ground/made-once.ts';
 import { ownWords } from '../../../ground/own-words.ts';
 import type { Store } from '../../../store/store.ts';
 import { type FetchedKeys, fetchedRef, type JwtConfig, type JwtPorts } from './documents.ts';
@@ -29,12 +30,10 @@ const given = new WeakMap<JwtConfig, VerificationKeys>();
 export function keysOf(room: JwtPorts, config: JwtConfig): RefreshedKeys {
   const source = sourceOf(config);
   if (source === undefined) {
-    const keys = given.get(config) ?? givenKeys(config.jwt_validation_pubkeys);
-    given.set(config, keys);
+    const keys = madeOnce(given, config, () => givenKeys(config.jwt_validation_pubkeys));
     return { current: async () => keys, newerThan: async () => undefined };
   }
-  const known = issuers.get(room.store) ?? new Map<string, IssuerKeys>();
-  issuers.set(room.store, known);
+  const known = madeOnce(issuers, room.store, () => new Map<string, IssuerKeys>());
   const { uuid } = room.mount;
   let keys = known.get(uuid);
   if (keys?.id !== printSource(source)) {

@@ -1,6 +1,7 @@
 import type { Offer } from '../../../access/doors.ts';
 import { wipe } from '../../../ground/bytes.ts';
 import { asCofferError, type CofferError, denied, invalid } from '../../../ground/errors.ts';
+import { madeOnce } from '../../../ground/made-once.ts';
 import { recipientVersions, sealedForKey, unwrapStanzas } from '../../../operations/age-keys.ts';
 import { Conversation } from '../../../transit/envelope/age/conversation.ts';
 import { FILE_KEY_BYTES, type Stanza } from '../../../transit/envelope/age/header.ts';
@@ -120,9 +121,7 @@ async function unwrapFileKeys(conversation: Conversation, desk: Desk, gone: Abor
     if (type === 'add-identity') named.push({ what: 'identity', text: first, index: named.length });
     if (type === 'recipient-stanza') {
       const [index = '', kind = '', ...rest] = args;
-      const stanzas = files.get(index) ?? [];
-      stanzas.push({ type: kind, args: rest, body });
-      files.set(index, stanzas);
+      madeOnce(files, index, () => []).push({ type: kind, args: rest, body });
     }
     count += 1;
     refuseMore(count);

@@ -2,6 +2,7 @@ import { createECDH, type KeyObject } from 'node:crypto';
 import type { ECDSA } from '@noble/curves/abstract/weierstrass.js';
 import type { CHash } from '@noble/curves/utils.js';
 import { wipe } from '../../../ground/bytes.ts';
+import { madeOnce } from '../../../ground/made-once.ts';
 import { curveNamed, type EcdsaCurve } from '../curves.ts';
 
 /**
@@ -27,13 +28,7 @@ const signers = new Map<EcdsaCurve, Promise<ECDSA>>();
  * Returns the signer of a curve: the library's ECDSA with its own arithmetic, except for the multiplication of the base
  * point.
  */
-function signerOn(curve: EcdsaCurve): Promise<ECDSA> {
-  const known = signers.get(curve);
-  if (known !== undefined) return known;
-  const made = makeSigner(curve);
-  signers.set(curve, made);
-  return made;
-}
+const signerOn = (curve: EcdsaCurve): Promise<ECDSA> => madeOnce(signers, curve, () => makeSigner(curve));
 
 /**
  * Creates a signer. Multiplying the base point by the nonce takes nearly all the time of a signature, and its timing
