@@ -3,7 +3,7 @@
 import { revoking } from '../../access/tokens.ts';
 import { invalid } from '../../ground/errors.ts';
 import { tokenRoleName } from '../auth/named-objects.ts';
-import { type TokenAuth, tokenAuth } from '../auth/token-answers.ts';
+import { loginAnswer, type TokenAuth } from '../auth/token-answers.ts';
 import { explainedPolicies } from '../auth/token-settings.ts';
 import { type Call, type CliShape, type Outcome, operation } from '../declaration/operation.ts';
 import {
@@ -111,11 +111,8 @@ async function issueToken(
       accessor: caller.accessor,
     },
   );
-  return {
-    // Shown as of its creation, because clients compare the time with what they requested.
-    auth: tokenAuth(issued, issued.text),
-    warnings: issued.warnings.length === 0 ? undefined : issued.warnings,
-  };
+  // Shown as of its creation, because clients compare the time with what they requested.
+  return loginAnswer(issued);
 }
 
 function refuseAlias(values: ValuesOf<typeof tokenParams>, role: string | undefined): void {

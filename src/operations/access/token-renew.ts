@@ -2,7 +2,7 @@ import type { KeyCheck } from '../../access/login/login-token.ts';
 import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { type TokenAuth, tokenAuth } from '../auth/token-answers.ts';
-import { type Call, type Outcome, operation } from '../declaration/operation.ts';
+import { type Call, type Outcome, operation, warned } from '../declaration/operation.ts';
 import { duration } from '../declaration/params.ts';
 import {
   accessorParam,
@@ -29,7 +29,7 @@ async function renewToken(call: Call, target: TokenTarget, increment = 0): Promi
   return {
     // As of the renewal: clients compare it with the increment, and the commit may have taken time.
     auth: tokenAuth(renewed, target.id, renewed.token.renewedMs),
-    warnings: renewed.warnings.length === 0 ? undefined : renewed.warnings,
+    ...warned(renewed.warnings),
   };
 }
 

@@ -13,7 +13,16 @@ import { type CofferError, invalid, notFound } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { deletingByName, eachNamed } from '../declaration/deleting.ts';
 import { done } from '../declaration/operation.ts';
-import { duration, flag, hidden, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
+import {
+  duration,
+  flag,
+  givenOf,
+  hidden,
+  integer,
+  text,
+  texts,
+  type ValuesOf,
+} from '../declaration/params.ts';
 import { listAnswer, listCli, listParams, loginOperations, pageOf, roleName } from './named-objects.ts';
 import {
   givenSettings,
@@ -51,14 +60,13 @@ type AppRoleValues = Partial<ValuesOf<typeof roleParams>>;
 function settingsIn(values: AppRoleValues): Partial<AppRoleSettings> {
   const { bind_secret_id, secret_id_num_uses, secret_id_ttl, local_secret_ids } = values;
   const secret_id_bound_cidrs = values.secret_id_bound_cidrs ?? values.bound_cidr_list;
-  const named = {
+  return givenOf(roleParams, {
     bind_secret_id,
     secret_id_bound_cidrs,
     secret_id_num_uses,
     secret_id_ttl,
     local_secret_ids,
-  };
-  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
+  });
 }
 
 const printRole = ({ settings, token }: AppRole) => ({

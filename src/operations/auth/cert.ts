@@ -4,7 +4,6 @@ import { changeBelow } from '../../access/login/role-table.ts';
 import {
   type CertMountSettings,
   type CertRole,
-  type CertRoleSettings,
   type KeptList,
   NO_MOUNT_SETTINGS,
   rolesOf,
@@ -21,11 +20,12 @@ import { login as logIn, roleThatFits } from '../../access/methods/cert/login.ts
 import { refuseOnlineChecks, writeRole } from '../../access/methods/cert/roles.ts';
 import { printGoTime } from '../../ground/clock.ts';
 import { invalid, notFound } from '../../ground/errors.ts';
+import { withoutUndefined } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { deletingByName, eachNamed } from '../declaration/deleting.ts';
 import { lacking } from '../declaration/lacking.ts';
-import { done } from '../declaration/operation.ts';
-import { duration, flag, hidden, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
+import { done, warned } from '../declaration/operation.ts';
+import { duration, flag, givenOf, hidden, integer, text, texts } from '../declaration/params.ts';
 import type { Details } from '../declaration/table.ts';
 import { listAnswer, listCli, listParams, loginOperations, pageOf, roleName } from './named-objects.ts';
 import { loginAnswer } from './token-answers.ts';
@@ -89,13 +89,6 @@ const inertParams = {
 } as const;
 
 const keptParams = { ...ownParams, ...inertParams } as const;
-
-function settingsIn(values: Partial<ValuesOf<typeof keptParams>>): Partial<CertRoleSettings> {
-  const names = Object.keys(keptParams) as (keyof typeof keptParams)[];
-  return Object.fromEntries(
-    names.filter((member) => values[member] !== undefined).map((member) => [member, values[member]]),
-  );
-}
 
 /** Formats a role. Lists that were not set are `null`, as in Vault. */
 function printRole({ settings, token }: CertRole) {
@@ -180,10 +173,10 @@ export const write = certOperation({
     }
     const ttl = values.ttl ?? lease;
     const warnings = await writeRole(room, role, {
-      settings: settingsIn(values),
+      settings: givenOf(keptParams, values),
       token: givenSettings(ttl === undefined ? values : { ...values, ttl }),
     });
-    return warnings.length === 0 ? {} : { warnings };
+    return warned(warnings);
   },
 });
 
@@ -236,8 +229,7 @@ export const writeRevocations = certOperation({
   },
   async run({ room }, values) {
     if (values.crl !== undefined) {
-      const warnings = await keepList(room, values.name, values.crl);
-      return { warnings: warnings.length > 0 ? warnings : undefined };
+      return warned(await keepList(room, values.name, values.crl));
     }
     if (values.url === undefined) {
       throw invalid(ownWords("one of 'crl' or 'url' must be provided"), { field: 'crl' });
@@ -291,10 +283,9 @@ export const writeConfig = certOperation({
       });
     }
     const ref = settingsRef(room.mount);
-    const given = Object.entries(values).filter(([, value]) => value !== undefined);
     await changeBelow(room, async (tx) => {
       const before = (await tx.get<CertMountSettings>(ref)) ?? NO_MOUNT_SETTINGS;
-      tx.put(ref, { ...before, ...Object.fromEntries(given) });
+      tx.put(ref, { ...before, ...withoutUndefined(values) });
     });
   }),
 });

@@ -7,8 +7,8 @@ import { type JwtRoleChange, writeRole } from '../../access/methods/jwt/roles.ts
 import { notFound } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { deletingByName, eachNamed } from '../declaration/deleting.ts';
-import { done, type Outcome } from '../declaration/operation.ts';
-import { text, type ValuesOf } from '../declaration/params.ts';
+import { done, warned } from '../declaration/operation.ts';
+import { givenOf, text, type ValuesOf } from '../declaration/params.ts';
 import { configParams, roleParams, settingsParams } from './jwt-params.ts';
 import { listAnswer, listCli, listParams, loginOperations, pageOf, roleName } from './named-objects.ts';
 import { loginAnswer } from './token-answers.ts';
@@ -17,10 +17,6 @@ import { givenSettings, roleDetails, unknownPolicies } from './token-settings.ts
 const name = roleName('role', 'release');
 
 const jwtOperation = loginOperations('jwt');
-
-const warned = (warnings: readonly string[]): Outcome<never> => ({
-  warnings: warnings.length > 0 ? warnings : undefined,
-});
 
 export const config = jwtOperation({
   route: 'GET config',
@@ -92,10 +88,8 @@ type JwtRoleValues = ValuesOf<typeof roleParams>;
 
 function changeIn(values: JwtRoleValues): JwtRoleChange {
   const { role_type, bound_claims_type, callback_mode, ...rest } = values;
-  const names = Object.keys(settingsParams) as (keyof typeof settingsParams)[];
-  const given = names.filter((member) => member in rest && values[member] !== undefined);
   return {
-    settings: Object.fromEntries(given.map((member) => [member, values[member]])),
+    settings: givenOf(settingsParams, rest),
     roleType: role_type,
     boundClaimsType: bound_claims_type,
     callbackMode: callback_mode,

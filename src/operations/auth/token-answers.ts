@@ -1,7 +1,7 @@
 import { issuedMs, type TokenRecord } from '../../access/token.ts';
 import type { IssuedToken } from '../../access/tokens.ts';
 import { boundedSeconds, printGoTime } from '../../ground/clock.ts';
-import type { Outcome } from '../declaration/operation.ts';
+import { type Outcome, warned } from '../declaration/operation.ts';
 
 export type TokenDetails = ReturnType<typeof tokenDetails>;
 
@@ -80,5 +80,5 @@ export function tokenAuth({ accessor, token }: TokenRecord, id: string, nowMs?: 
 export const loginAnswer = (issued: IssuedToken): Outcome<TokenAuth> => ({
   // Shown as of its creation, because clients compare the time with that of the role.
   auth: tokenAuth(issued, issued.text),
-  warnings: issued.warnings.length === 0 ? undefined : issued.warnings,
+  ...warned(issued.warnings),
 });

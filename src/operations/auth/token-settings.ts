@@ -8,6 +8,7 @@ import {
   declare,
   duration,
   flag,
+  givenOf,
   hidden,
   integer,
   type Params,
@@ -99,13 +100,10 @@ function parseTokenType(value: unknown, field: string): TokenSettings['token_typ
 
 /** Returns the settings that were given; those given by an older name, under both. */
 export function givenSettings(values: GivenTokenSettings): Partial<TokenSettings> {
-  const names = Object.keys(tokenSettingsParams) as (keyof typeof tokenSettingsParams)[];
   const olderNames = (Object.keys(OLDER_NAMES) as OlderName[]).filter((name) => values[name] !== undefined);
-  return Object.fromEntries([
-    ...olderNames.map((name) => [OLDER_NAMES[name], values[name]]),
-    ...olderNames.map((name) => [name, values[name]]),
-    ...names.filter((name) => values[name] !== undefined).map((name) => [name, values[name]]),
-  ]);
+  const older = olderNames.map((name) => [OLDER_NAMES[name], values[name]]);
+  const asGiven = olderNames.map((name) => [name, values[name]]);
+  return { ...Object.fromEntries([...older, ...asGiven]), ...givenOf(tokenSettingsParams, values) };
 }
 
 /** Policies that need not exist in the list. */

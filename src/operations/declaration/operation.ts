@@ -500,6 +500,14 @@ export const operation = declaredFor('vault');
 /** Declares an operation below `/api/v2`. */
 export const documentOperation = declaredFor('json-api');
 
+/** Returns the outcome of an operation whose result is repeated at the top level of the envelope. */
+export const atTopToo = <D extends object>(data: D) => ({ data, topLevel: data });
+
+/** Returns the warnings of an outcome, undefined if there are none. */
+export const warned = (warnings: readonly string[]) => ({
+  warnings: warnings.length > 0 ? warnings : undefined,
+});
+
 /** Returns the handler of an operation without a result. */
 export const done =
   <C extends Call, V>(work: (call: C, values: V) => Promise<unknown>) =>

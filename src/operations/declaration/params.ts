@@ -419,6 +419,15 @@ export function parseValues<P extends Params>(params: P, raw: Readonly<Record<st
   return { values: values as ValuesOf<P>, unrecognized: unrecognizedIn(params, raw) };
 }
 
+/** Returns the values of some parameters that were given. */
+export const givenOf = <P extends Params>(
+  params: P,
+  values: { readonly [Name in keyof P]?: unknown },
+): Partial<ValuesOf<P>> =>
+  Object.fromEntries(
+    Object.entries(values).filter(([name, value]) => value !== undefined && Object.hasOwn(params, name)),
+  ) as Partial<ValuesOf<P>>;
+
 const NONE: readonly string[] = [];
 
 function unrecognizedIn(params: Params, raw: Readonly<Record<string, unknown>>): readonly string[] {

@@ -2,7 +2,7 @@
 
 import { type CofferError, invalid } from '../../ground/errors.ts';
 import { trimSlashes } from '../../ground/trim.ts';
-import { done, operation } from '../declaration/operation.ts';
+import { atTopToo, done, operation } from '../declaration/operation.ts';
 import { text, textMap } from '../declaration/params.ts';
 
 /** Path of the audit log, for a server that has one. */
@@ -23,8 +23,7 @@ export const list = operation({
       path: `${FILE}/`,
       type: 'file',
     };
-    const devices = auditFile === undefined ? {} : { [device.path]: device };
-    return { data: devices, topLevel: devices };
+    return atTopToo(auditFile === undefined ? {} : { [device.path]: device });
   },
 });
 

@@ -2,7 +2,7 @@
 
 import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
-import { type Core, done, operation } from '../declaration/operation.ts';
+import { atTopToo, type Core, done, operation } from '../declaration/operation.ts';
 import { flag, text } from '../declaration/params.ts';
 
 const header = text({ help: 'Name of the header, case-insensitive.', required: true });
@@ -15,8 +15,7 @@ export const list = operation({
   withoutSecret: true,
   params: {},
   async run({ core }) {
-    const data = { headers: await (await trailOf(core)).read() };
-    return { data, topLevel: data };
+    return atTopToo({ headers: await (await trailOf(core)).read() });
   },
 });
 
@@ -31,8 +30,7 @@ export const read = operation({
     const found = Object.hasOwn(headers, known) ? headers[known] : undefined;
     if (found === undefined) throw invalid(ownWords('Could not find header in config'), { field: 'header' });
     // Under the requested name, as in Vault.
-    const data = { [name]: found };
-    return { data, topLevel: data };
+    return atTopToo({ [name]: found });
   },
 });
 

@@ -7,13 +7,13 @@ import type { Mount } from '../../mounts/mount.ts';
 import { isLoginMount } from '../../mounts/mounts.ts';
 import { LOGIN_PREFIX } from '../../mounts/paths.ts';
 import { deletingNamed, FOR_GOOD, requireListed } from '../declaration/deleting.ts';
-import { type Core, done, operation } from '../declaration/operation.ts';
+import { atTopToo, type Core, done, operation } from '../declaration/operation.ts';
 import { hidden, members, text, textMap } from '../declaration/params.ts';
 import { LOGIN_METHODS } from '../mount-types.ts';
 import {
   changedConfig,
   loginConfigParams,
-  type MountsByPath,
+  mountListing,
   printMount,
   printMounts,
   printMountTuning,
@@ -49,23 +49,8 @@ export const list = operation({
   route: 'GET /sys/auth',
   withoutSecret: true,
   params: {},
-  cli: {
-    table: (methods: MountsByPath) => ({
-      head: ['Path', 'Type', 'Accessor', 'Description'],
-      rows: Object.entries(methods).map(([path, method]) => [
-        path,
-        method.type,
-        method.accessor,
-        method.description,
-      ]),
-      lesser: [2],
-    }),
-    lines: (methods: MountsByPath) => Object.keys(methods),
-  },
-  async run({ core }) {
-    const methods = printMounts((await core.mounts.list()).filter(isLoginMount));
-    return { data: methods, topLevel: methods };
-  },
+  cli: mountListing('Type', ({ type }) => type),
+  run: async ({ core }) => atTopToo(printMounts((await core.mounts.list()).filter(isLoginMount))),
 });
 
 export const read = operation({
@@ -74,8 +59,7 @@ export const read = operation({
   withoutSecret: true,
   params: { path: methodPath },
   async run({ core }, { path }) {
-    const mount = printMount(await methodAt(core, path, (missing) => `No auth engine at ${missing}/`));
-    return { data: mount, topLevel: mount };
+    return atTopToo(printMount(await methodAt(core, path, (missing) => `No auth engine at ${missing}/`)));
   },
 });
 
@@ -170,8 +154,7 @@ export const tuning = operation({
   params: { path: methodPath },
   async run({ core }, { path }) {
     const missing = (wanted: string) => `cannot fetch sysview for path "auth/${wanted}/"`;
-    const tuned = printMountTuning(await methodAt(core, path, missing));
-    return { data: tuned, topLevel: tuned };
+    return atTopToo(printMountTuning(await methodAt(core, path, missing)));
   },
 });
 

@@ -1,7 +1,7 @@
 import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { turn } from '../../ground/pause.ts';
-import { type Outcome, operation } from '../declaration/operation.ts';
+import { atTopToo, type Outcome, operation } from '../declaration/operation.ts';
 import { text, texts, type ValuesOf } from '../declaration/params.ts';
 
 const capabilityParams = {
@@ -33,8 +33,7 @@ export async function printCapabilities(
     entries.push([path, capabilities(path)]);
   }
   const byPath = Object.fromEntries(entries);
-  const data = paths.length === 1 ? { capabilities: capabilities(first), ...byPath } : byPath;
-  return { data, topLevel: data };
+  return atTopToo(paths.length === 1 ? { capabilities: capabilities(first), ...byPath } : byPath);
 }
 
 export const ofToken = operation({

@@ -207,9 +207,24 @@ export const printMount = (mount: Mount) => ({
   config: { ...printConfig(mount.config), token_type: tokenTypeOf(mount) },
 });
 
-export type MountsByPath = Readonly<Record<string, ReturnType<typeof printMount>>>;
+type MountsByPath = Readonly<Record<string, ReturnType<typeof printMount>>>;
 
 /** Formats mounts by path with a final slash; login methods without `auth/`. */
+/** Declares how a command lists mounts; the second column is what tells them apart. */
+export const mountListing = (head: string, second: (mount: MountsByPath[string]) => string) => ({
+  table: (mounts: MountsByPath) => ({
+    head: ['Path', head, 'Accessor', 'Description'],
+    rows: Object.entries(mounts).map(([path, mount]) => [
+      path,
+      second(mount),
+      mount.accessor,
+      mount.description,
+    ]),
+    lesser: [2],
+  }),
+  lines: (mounts: MountsByPath) => Object.keys(mounts),
+});
+
 export const printMounts = (mounts: readonly Mount[]): MountsByPath => byPath(mounts, printMount);
 
 /** Formats public mounts for callers without a token. */

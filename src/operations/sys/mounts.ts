@@ -6,13 +6,13 @@ import { isLoginMount } from '../../mounts/mounts.ts';
 import { LOGIN_PREFIX } from '../../mounts/paths.ts';
 import { DIALECTS, isDialect } from '../../transit/engine.ts';
 import { deletingNamed, requireListed } from '../declaration/deleting.ts';
-import { type Core, done, operation } from '../declaration/operation.ts';
+import { atTopToo, type Core, done, operation } from '../declaration/operation.ts';
 import { choice, hidden, members, text, textMap } from '../declaration/params.ts';
 import {
   changedConfig,
   configParams,
   loginConfigParams,
-  type MountsByPath,
+  mountListing,
   printForStrangers,
   printMount,
   printMounts,
@@ -49,23 +49,8 @@ export const list = operation({
   route: 'GET /sys/mounts',
   withoutSecret: true,
   params: {},
-  cli: {
-    table: (mounts: MountsByPath) => ({
-      head: ['Path', 'Dialect', 'Accessor', 'Description'],
-      rows: Object.entries(mounts).map(([path, mount]) => [
-        path,
-        mount.options?.['dialect'] ?? "the caller's",
-        mount.accessor,
-        mount.description,
-      ]),
-      lesser: [2],
-    }),
-    lines: (mounts: MountsByPath) => Object.keys(mounts),
-  },
-  async run({ core }) {
-    const mounts = printMounts(await enginesOf(core));
-    return { data: mounts, topLevel: mounts };
-  },
+  cli: mountListing('Dialect', ({ options }) => options?.['dialect'] ?? "the caller's"),
+  run: async ({ core }) => atTopToo(printMounts(await enginesOf(core))),
 });
 
 export const read = operation({
@@ -148,7 +133,7 @@ export const tune = operation({
     options: textMap({ help: 'Mount options; only "dialect" is supported.' }),
     ...loginConfigParams,
   },
-  async run({ core }, { path, description, options, ...config }) {
+  run: done(async ({ core }, { path, description, options, ...config }) => {
     const { path: mounted } = await mountAt(core, path);
     await core.mounts.tune(mounted, (mount) => {
       if (config.token_type !== undefined && !isLoginMount(mount)) {
@@ -160,8 +145,7 @@ export const tune = operation({
         config: changedConfig(mount.type, mount.config, config),
       };
     });
-    return {};
-  },
+  }),
 });
 
 /**
@@ -227,10 +211,7 @@ export const tuning = operation({
   route: 'GET /sys/mounts/:path+/tune',
   withoutSecret: true,
   params: { path: mountPath },
-  async run({ core }, values) {
-    const tuned = printMountTuning(await mountAt(core, values.path));
-    return { data: tuned, topLevel: tuned };
-  },
+  run: async ({ core }, values) => atTopToo(printMountTuning(await mountAt(core, values.path))),
 });
 
 /**

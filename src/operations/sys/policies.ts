@@ -1,7 +1,7 @@
 import { checkedPolicy, policyName, requireOwnPolicy } from '../../access/policies.ts';
 import { notFound } from '../../ground/errors.ts';
 import { deletingNamed, eachNamed, FOR_GOOD } from '../declaration/deleting.ts';
-import { done, operation } from '../declaration/operation.ts';
+import { atTopToo, done, operation, warned } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 
 const policyNameParam = {
@@ -57,10 +57,8 @@ export const write = operation({
       ['coffer policy write orders orders.hcl', 'Create the policy "orders" from a file, or replace it'],
     ],
   },
-  async run({ core }, values) {
-    const warnings = await (await core.access()).policies.write(values.name, values.policy);
-    return warnings.length === 0 ? {} : { warnings };
-  },
+  run: async ({ core }, values) =>
+    warned(await (await core.access()).policies.write(values.name, values.policy)),
 });
 
 export const remove = operation({
@@ -90,8 +88,7 @@ export const listLegacy = operation({
   params: {},
   async run({ core }) {
     const keys = await (await core.access()).policies.list();
-    const data = { keys, policies: keys };
-    return { data, topLevel: data };
+    return atTopToo({ keys, policies: keys });
   },
 });
 
@@ -102,8 +99,7 @@ export const readLegacy = operation({
   async run({ core }, values) {
     const rules = await (await core.access()).policies.read(values.name);
     if (rules === undefined) throw notFound(`no policy named: ${values.name}`, { field: 'name' });
-    const data = { name: policyName(values.name), rules };
-    return { data, topLevel: data };
+    return atTopToo({ name: policyName(values.name), rules });
   },
 });
 
@@ -118,7 +114,6 @@ export const writeLegacy = operation({
     const { policies } = await core.access();
     const old = values.policy === '';
     const warnings = await policies.write(values.name, old ? values.rules : values.policy);
-    const all = [...warnings, ...(old ? ["'rules' is deprecated, please use 'policy' instead"] : [])];
-    return all.length === 0 ? {} : { warnings: all };
+    return warned([...warnings, ...(old ? ["'rules' is deprecated, please use 'policy' instead"] : [])]);
   },
 });

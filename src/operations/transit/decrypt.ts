@@ -2,8 +2,9 @@ import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { onlyValue } from '../../transit/batch.ts';
 import type { Outcome } from '../declaration/operation.ts';
-import { batch, type ValuesOf } from '../declaration/params.ts';
+import type { ValuesOf } from '../declaration/params.ts';
 import {
+  batchOf,
   ciphertextParameters,
   contextsApart,
   engineItems,
@@ -28,9 +29,7 @@ export const declaration = transitOperation({
   params: {
     name: existingKey,
     ...parameters,
-    batch_input: batch(itemFields, {
-      help: 'Batch of ciphertexts; the single parameters above are ignored.',
-    }),
+    batch_input: batchOf('ciphertexts', itemFields),
     partial_failure_response_code: partialFailureCode,
   },
   cli: {

@@ -7,9 +7,10 @@ import { DEFAULT_KEY_TYPE, encryptionTypeNames, parameterSetsOf } from '../../tr
 import { requireKeyType } from '../../transit/lifecycle.ts';
 import { isMissing } from '../declaration/deleting.ts';
 import type { Outcome } from '../declaration/operation.ts';
-import { base64, batch, flag, text, type ValuesOf } from '../declaration/params.ts';
+import { base64, flag, text, type ValuesOf } from '../declaration/params.ts';
 import {
   associatedData,
+  batchOf,
   context,
   contextsApart,
   type EncryptedData,
@@ -68,7 +69,7 @@ export const declaration = transitOperation({
       default: false,
     }),
     no_create: flag({ help: 'Fail if the key does not exist, instead of creating it.', default: false }),
-    batch_input: batch(itemFields, { help: 'Batch of plaintexts; the single parameters above are ignored.' }),
+    batch_input: batchOf('plaintexts', itemFields),
     partial_failure_response_code: partialFailureCode,
   },
   cli: {

@@ -2,8 +2,9 @@ import { onlyValue } from '../../transit/batch.ts';
 import { DEFAULT_HASH, hashNames } from '../../transit/hashing.ts';
 import { hmac } from '../../transit/hmac.ts';
 import type { Outcome } from '../declaration/operation.ts';
-import { base64, batch, text } from '../declaration/params.ts';
+import { base64, text } from '../declaration/params.ts';
 import {
+  batchOf,
   engineItems,
   existingKey,
   keyVersion,
@@ -28,10 +29,7 @@ export const declaration = transitOperation({
       cli: { suggest: hashNames },
     }),
     key_version: keyVersion,
-    batch_input: batch(
-      { input, reference },
-      { help: 'Batch of inputs; the single parameters above are ignored.' },
-    ),
+    batch_input: batchOf('inputs', { input, reference }),
   },
   cli: {
     input: { param: 'input', as: 'bytes', help: 'Input to authenticate (may be empty).', what: 'the input' },

@@ -15,7 +15,15 @@ import {
 } from '../../transit/key-types/index.ts';
 import { done, type Runner } from '../declaration/operation.ts';
 import { base64, duration, flag, hidden, integer, text } from '../declaration/params.ts';
-import { existingKey, keyInPath, parameterSet, transitOperation, wrappingHashNames } from './parameters.ts';
+import {
+  derived,
+  existingKey,
+  keyInPath,
+  leaving,
+  parameterSet,
+  transitOperation,
+  wrappingHashNames,
+} from './parameters.ts';
 
 /** Common parameters of both import operations. */
 const incomingKey = {
@@ -61,18 +69,8 @@ export const create = transitOperation({
       help: 'Allow rotating the key, with new versions that are generated here.',
       default: false,
     }),
-    derived: flag({
-      help: 'Use a separate key, derived from this one, for each context (a value that encrypt and decrypt then require).',
-      default: false,
-    }),
-    exportable: flag({
-      help: 'Allow exporting the key material; cannot be disallowed later.',
-      default: false,
-    }),
-    allow_plaintext_backup: flag({
-      help: 'Allow plaintext backups of the key; cannot be disallowed later.',
-      default: false,
-    }),
+    derived,
+    ...leaving,
     auto_rotate_period: duration({
       help: 'Rotate automatically when the latest version is this old (0: never); needs allow_rotation.',
       default: 0,

@@ -8,13 +8,22 @@ import { MANY_MESSAGES, warningOf } from '../../transit/message-counts.ts';
 import { rotateKey } from '../../transit/rotation.ts';
 import { trimKey } from '../../transit/trim.ts';
 import { lacking } from '../declaration/lacking.ts';
-import { done } from '../declaration/operation.ts';
+import { done, warned } from '../declaration/operation.ts';
 import { base64, duration, flag, hidden, integer, text, texts } from '../declaration/params.ts';
 import { foreseeDeletion, foreseeKey, foreseeTrim } from './foreseen.ts';
 import { type KeyData, keyData, keyTable } from './key-data.ts';
 import { keysCarrying, tagOrganization, tagsOfKey } from './key-tags.ts';
 import { keyListTable, keyViews } from './key-views.ts';
-import { eachKey, existingKey, keyInPath, parameterSet, transitOperation } from './parameters.ts';
+import {
+  derived,
+  eachKey,
+  existingKey,
+  keyInPath,
+  leaving,
+  parameterSet,
+  textOrBase64,
+  transitOperation,
+} from './parameters.ts';
 
 const LEAVES = { exportable: 'be exported', allow_plaintext_backup: 'be backed up in plaintext' } as const;
 
@@ -34,22 +43,12 @@ export const create = transitOperation({
       cli: { suggest: keyTypeNames },
     }),
     parameter_set: parameterSet,
-    derived: flag({
-      help: 'Use a separate key, derived from this one, for each context (a value that encrypt and decrypt then require).',
-      default: false,
-    }),
+    derived,
     convergent_encryption: flag({
       help: 'Give equal plaintexts with equal contexts equal ciphertexts; only for derived keys.',
       default: false,
     }),
-    exportable: flag({
-      help: 'Allow exporting the key material; cannot be disallowed later.',
-      default: false,
-    }),
-    allow_plaintext_backup: flag({
-      help: 'Allow plaintext backups of the key; cannot be disallowed later.',
-      default: false,
-    }),
+    ...leaving,
     auto_rotate_period: duration({
       help: 'Rotate automatically when the latest version is this old, e.g. 720h (at least 1h; 0: never).',
       default: 0,
@@ -155,10 +154,9 @@ export const read = transitOperation({
   withoutSecret: true,
   params: {
     name: existingKey,
-    context: base64({
-      help: 'Show the public keys for this derivation context, base64 (only for derived signing keys).',
-      cli: { textTwin: true, metavar: 'B64' },
-    }),
+    context: textOrBase64(
+      'Show the public keys for this derivation context, base64 (only for derived signing keys).',
+    ),
   },
   cli: { table: keyTable, forTerminal: keyViews },
   async run(call, values) {
@@ -176,7 +174,7 @@ export const read = transitOperation({
         messages: Object.keys(messages).length > 0 ? messages : undefined,
         ...(key.document.knownAs && (await tagsOfKey(call, key))),
       },
-      warnings: warnings.length > 0 ? warnings : undefined,
+      ...warned(warnings),
     };
   },
 });

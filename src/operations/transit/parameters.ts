@@ -16,9 +16,11 @@ import {
 } from '../declaration/operation.ts';
 import {
   base64,
+  batch,
   type CliParam,
   type Declared,
   declare,
+  flag,
   hidden,
   integer,
   type Params,
@@ -86,25 +88,44 @@ export const existingKey = keyInPath('Name of the key.');
 export const eachKey = keyInPath('Name of the key.', { positional: 'each', refersTo: 'key' });
 
 /** Hash functions of RSA-OAEP for keys on their way between servers. */
+export const derived = flag({
+  help: 'Use a separate key, derived from this one, for each context (a value that encrypt and decrypt then require).',
+  default: false,
+});
+
+/** What lets the material of a new key leave the store. */
+export const leaving = {
+  exportable: flag({
+    help: 'Allow exporting the key material; cannot be disallowed later.',
+    default: false,
+  }),
+  allow_plaintext_backup: flag({
+    help: 'Allow plaintext backups of the key; cannot be disallowed later.',
+    default: false,
+  }),
+};
+
 export const wrappingHashNames = () => ['SHA1', 'SHA224', 'SHA256', 'SHA384', 'SHA512'];
 
-export const context = base64({
-  help: 'Context that the key for this value is derived from, base64; required for derived keys.',
-  cli: { textTwin: true, metavar: 'B64' },
-});
+/** Parameter of bytes that are usually text, which commands also accept as such. */
+export const textOrBase64 = (help: string) => base64({ help, cli: { textTwin: true, metavar: 'B64' } });
+
+export const context = textOrBase64(
+  'Context that the key for this value is derived from, base64; required for derived keys.',
+);
 
 /** A mount with the dialect `vault` refuses a batch in which only some items have a context. */
 export const contextsApart: BatchShape = { apart: ({ context }) => Boolean(context) };
 
-export const nonce = base64({
-  help: '12-byte nonce, base64. Required for convergent keys that Vault 0.6.1 created; omit it for all others.',
-  cli: { metavar: 'B64' },
-});
+export const nonceOf = (what: string) =>
+  base64({
+    help: `12-byte nonce${what}, base64. Required for convergent keys that Vault 0.6.1 created; omit it for all others.`,
+    cli: { metavar: 'B64' },
+  });
 
-export const associatedData = base64({
-  help: 'Additional authenticated data, base64; needed again to decrypt.',
-  cli: { textTwin: true, metavar: 'B64' },
-});
+export const nonce = nonceOf('');
+
+export const associatedData = textOrBase64('Additional authenticated data, base64; needed again to decrypt.');
 
 /**
  * Padding scheme.
@@ -147,6 +168,9 @@ export const itemKeyVersion = integer({ help: 'Key version (0: latest).' });
 export const reference = text({ help: 'Caller-defined text, returned with the result.' });
 
 export const partialFailureCode = integer(hidden('HTTP status if some items of a batch fail. Default: 400.'));
+
+export const batchOf = <const F extends Params>(what: string, fields: F) =>
+  batch(fields, { help: `Batch of ${what}; the single parameters above are ignored.` });
 
 interface Referenced {
   readonly reference?: string;

@@ -1,6 +1,7 @@
 /** Public halves of signing keys for others: JSON Web Key Sets, certificate requests, and certificate chains. */
 
 import type { PublishedKey } from '../../transit/jwks.ts';
+import { atTopToo } from '../declaration/operation.ts';
 import { integer, text } from '../declaration/params.ts';
 import { existingKey, transitOperation } from './parameters.ts';
 
@@ -28,8 +29,7 @@ export const jwks = transitOperation({
   },
   async run({ engine }, { name }) {
     const { jsonWebKeySet } = await import('../../transit/jwks.ts');
-    const data: KeySet = { keys: await jsonWebKeySet(engine, name) };
-    return { data, topLevel: data };
+    return atTopToo<KeySet>({ keys: await jsonWebKeySet(engine, name) });
   },
 });
 

@@ -4,17 +4,20 @@ import { ownWords } from '../../ground/own-words.ts';
 import { onlyValue } from '../../transit/batch.ts';
 import { reencrypt } from '../../transit/rewrap.ts';
 import type { Caller, MountCall, Outcome } from '../declaration/operation.ts';
-import { base64, batch, type ValuesOf } from '../declaration/params.ts';
+import type { ValuesOf } from '../declaration/params.ts';
 import {
+  batchOf,
   contextsApart,
   type EncryptedData,
   encrypted,
   engineItems,
   itemKeyVersion,
   keyInPath,
+  nonceOf,
   reference,
   resultLines,
   type SingleOrBatch,
+  textOrBase64,
   transitOperation,
   versionOf,
 } from './parameters.ts';
@@ -22,30 +25,16 @@ import { rewrapItem, rewrapParameters } from './rewrap.ts';
 
 const parameters = {
   ...rewrapParameters,
-  context: base64({
-    help: 'Derivation context of the old ciphertext, base64; required for derived keys.',
-    cli: { textTwin: true, metavar: 'B64' },
-  }),
-  associated_data: base64({
-    help: 'Additional authenticated data of the old ciphertext, base64.',
-    cli: { textTwin: true, metavar: 'B64' },
-  }),
-  nonce: base64({
-    help: '12-byte nonce of the old ciphertext, base64. Required for convergent keys that Vault 0.6.1 created; omit it for all others.',
-    cli: { metavar: 'B64' },
-  }),
-  encrypt_context: base64({
-    help: 'Derivation context of the new ciphertext, base64. Default: that of the old one.',
-    cli: { textTwin: true, metavar: 'B64' },
-  }),
-  encrypt_associated_data: base64({
-    help: 'Additional authenticated data of the new ciphertext, base64. Default: that of the old one.',
-    cli: { textTwin: true, metavar: 'B64' },
-  }),
-  encrypt_nonce: base64({
-    help: '12-byte nonce of the new ciphertext, base64. Required for convergent keys that Vault 0.6.1 created; omit it for all others.',
-    cli: { metavar: 'B64' },
-  }),
+  context: textOrBase64('Derivation context of the old ciphertext, base64; required for derived keys.'),
+  associated_data: textOrBase64('Additional authenticated data of the old ciphertext, base64.'),
+  nonce: nonceOf(' of the old ciphertext'),
+  encrypt_context: textOrBase64(
+    'Derivation context of the new ciphertext, base64. Default: that of the old one.',
+  ),
+  encrypt_associated_data: textOrBase64(
+    'Additional authenticated data of the new ciphertext, base64. Default: that of the old one.',
+  ),
+  encrypt_nonce: nonceOf(' of the new ciphertext'),
 };
 const itemFields = { ...parameters, key_version: itemKeyVersion, reference };
 
@@ -59,9 +48,7 @@ export const declaration = transitOperation({
     destination: keyInPath('Key to encrypt the new ciphertext with.'),
     ...parameters,
     key_version: versionOf('DESTINATION to encrypt with'),
-    batch_input: batch(itemFields, {
-      help: 'Batch of ciphertexts; the single parameters above are ignored.',
-    }),
+    batch_input: batchOf('ciphertexts', itemFields),
   },
   cli: {
     batch: contextsApart,

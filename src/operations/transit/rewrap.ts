@@ -1,9 +1,10 @@
 import { onlyValue } from '../../transit/batch.ts';
 import { rewrap } from '../../transit/rewrap.ts';
 import type { Outcome } from '../declaration/operation.ts';
-import { batch, type ValuesOf } from '../declaration/params.ts';
+import type { ValuesOf } from '../declaration/params.ts';
 import { decryptItem } from './decrypt.ts';
 import {
+  batchOf,
   ciphertextParameters,
   contextsApart,
   type EncryptedData,
@@ -38,9 +39,7 @@ export const declaration = transitOperation({
     name: existingKey,
     ...rewrapParameters,
     key_version: keyVersion,
-    batch_input: batch(itemFields, {
-      help: 'Batch of ciphertexts; the single parameters above are ignored.',
-    }),
+    batch_input: batchOf('ciphertexts', itemFields),
   },
   cli: {
     batch: contextsApart,

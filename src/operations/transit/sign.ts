@@ -1,9 +1,10 @@
 import { onlyValue } from '../../transit/batch.ts';
 import { type SignatureResult, sign } from '../../transit/signing.ts';
 import type { Outcome } from '../declaration/operation.ts';
-import { base64, batch } from '../declaration/params.ts';
+import { base64 } from '../declaration/params.ts';
 import { largeSignedInput } from './large-signed-input.ts';
 import {
+  batchOf,
   context,
   engineItems,
   existingKey,
@@ -27,10 +28,7 @@ export const declaration = transitOperation({
     context,
     key_version: keyVersion,
     ...signatureParameters,
-    batch_input: batch(
-      { input, context, reference },
-      { help: 'Batch of inputs; the single parameters above are ignored.' },
-    ),
+    batch_input: batchOf('inputs', { input, context, reference }),
   },
   cli: {
     input: {

@@ -1,9 +1,10 @@
 import { onlyValue } from '../../transit/batch.ts';
 import { verify } from '../../transit/verification.ts';
 import type { Outcome } from '../declaration/operation.ts';
-import { base64, batch, text, type ValuesOf } from '../declaration/params.ts';
+import { base64, text, type ValuesOf } from '../declaration/params.ts';
 import { largeSignedInput } from './large-signed-input.ts';
 import {
+  batchOf,
   context,
   engineItems,
   existingKey,
@@ -42,9 +43,7 @@ export const declaration = transitOperation({
     hmac,
     context,
     ...signatureParameters,
-    batch_input: batch(itemFields, {
-      help: 'Batch of items, all with signature or all with hmac; the single parameters above are ignored.',
-    }),
+    batch_input: batchOf('items, all with signature or all with hmac', itemFields),
   },
   cli: {
     batch: { bare: bareItem },
