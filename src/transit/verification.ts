@@ -29,11 +29,6 @@ export interface VerifyItem extends BatchItem {
   readonly hmac?: string | undefined;
 }
 
-interface Verification {
-  readonly request: SignatureRequest;
-  readonly single: boolean;
-}
-
 /**
  * Verifies signatures or HMACs; results are in the order of the items. All items that have one must be of the same
  * kind.
@@ -44,7 +39,7 @@ export async function verify(
   engine: Engine,
   name: string,
   items: readonly VerifyItem[],
-  { request, single }: Verification,
+  { request, single }: { readonly request: SignatureRequest; readonly single: boolean },
 ): Promise<ItemResult<boolean>[]> {
   requireItems(items);
   if (single && items.some(hasNeither)) throw nothingToVerify();

@@ -172,10 +172,6 @@ export const partialFailureCode = integer(hidden('HTTP status if some items of a
 export const batchOf = <const F extends Params>(what: string, fields: F) =>
   batch(fields, { help: `Batch of ${what}; the single parameters above are ignored.` });
 
-interface Referenced {
-  readonly reference?: string;
-}
-
 /** Entry of `batch_results`. */
 type ResultLine<T> = (T | { readonly error: string }) & { readonly reference: string };
 
@@ -189,7 +185,7 @@ export type SingleOrBatch<S, L> =
  * @param failed members of a failed item besides its error
  */
 export function resultLines<T, L extends object>(
-  items: readonly ParsedItem<Referenced>[],
+  items: readonly ParsedItem<{ readonly reference?: string }>[],
   results: readonly ItemResult<T>[],
   line: (value: T) => L,
   failed: object = {},

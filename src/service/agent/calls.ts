@@ -16,12 +16,6 @@ export interface SentRequest {
   readonly body?: string | undefined;
 }
 
-interface SentAnswer {
-  readonly status: number;
-  readonly contentType: string;
-  readonly body: string;
-}
-
 /** Timeouts of an open store, in milliseconds. */
 export interface UnlockTimes {
   /** Idle timeout, counted from the last use. */
@@ -77,7 +71,9 @@ export interface AgentStatus {
 /** Calls that an agent accepts. */
 export interface AgentCalls {
   /** Runs an operation as the owner. */
-  ask(request: SentRequest): Promise<SentAnswer>;
+  ask(
+    request: SentRequest,
+  ): Promise<{ readonly status: number; readonly contentType: string; readonly body: string }>;
   /** Transfers an open store to the agent, and resets its timeouts. */
   unlock(unlocking: SentUnlocking): Promise<AgentStatus>;
   /** Proves that it has the store open, to a caller that has it open as well; null if it has not. */

@@ -20,10 +20,6 @@ interface PageEntry {
   readonly from: string;
 }
 
-interface IndexPage {
-  readonly ids: readonly string[];
-}
-
 /** Reads the blobs of an index. */
 export interface IndexReader {
   /** Loads the content of a blob; undefined if it does not exist. */
@@ -240,7 +236,7 @@ async function loadHead(reader: IndexReader, collection: string): Promise<Head |
 }
 
 async function loadPage(reader: IndexReader, collection: string, page: number): Promise<readonly string[]> {
-  return ((await reader.require(pageOf(collection, page))) as IndexPage).ids;
+  return ((await reader.require(pageOf(collection, page))) as { readonly ids: readonly string[] }).ids;
 }
 
 /** Blobs of an index as changes are going to leave them, over those that are there, or over other such changes. */

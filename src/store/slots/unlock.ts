@@ -96,17 +96,12 @@ export async function unlock(
   throw refusal(files, usable, trying);
 }
 
-interface StoreGeneration {
-  readonly storeId: string;
-  readonly generation: number;
-}
-
 /** Tries a credential, and then further secrets that it offers. */
 async function openWith(
   credential: Credential,
   usable: readonly UsableSlot[],
   trying: Trying,
-  { storeId, generation }: StoreGeneration,
+  { storeId, generation }: { readonly storeId: string; readonly generation: number },
 ): Promise<Keyring | undefined> {
   for (;;) {
     try {

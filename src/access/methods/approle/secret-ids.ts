@@ -42,11 +42,6 @@ interface MadeSecret {
 /** Reference to a secret ID: its value, or its accessor. */
 export type SecretName = { readonly secretId: string } | { readonly accessor: string };
 
-interface FoundSecret {
-  readonly id: string;
-  readonly secret: SecretId;
-}
-
 /**
  * Creates a secret ID.
  * @throws `invalid` with Vault's messages
@@ -191,7 +186,7 @@ async function find(
   mount: Mount,
   name: string,
   named: SecretName,
-): Promise<FoundSecret | undefined> {
+): Promise<{ readonly id: string; readonly secret: SecretId } | undefined> {
   const role = await findRole(view, mount, name);
   if (role === undefined) throw goneRole(name);
   const id =

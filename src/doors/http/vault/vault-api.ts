@@ -223,11 +223,6 @@ export class VaultApi {
   }
 }
 
-interface BodyToRead {
-  readonly body: Buffer | undefined;
-  readonly mostUnknown?: number | undefined;
-}
-
 /**
  * Reads the known parameters of an unauthenticated request: thousands of other names would be copied, sorted and hashed
  * for nothing.
@@ -237,7 +232,7 @@ function readKnown(
   { params }: Operation,
   request: VaultRequest,
   exchange: Exchange,
-  { body, mostUnknown = 0 }: BodyToRead,
+  { body, mostUnknown = 0 }: { readonly body: Buffer | undefined; readonly mostUnknown?: number | undefined },
 ): Readonly<Record<string, unknown>> {
   const sent = readParameters(request, exchange, body, 'rounded');
   const known = Object.keys(params).filter((name) => Object.hasOwn(sent, name));

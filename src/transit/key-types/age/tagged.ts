@@ -100,16 +100,11 @@ export const p256Kem: AgeKem = {
     openMessage(CLASSICAL_USE, decapsulatedP256(secret, share), body),
 };
 
-interface Halves {
-  readonly mlKem: KeyObject;
-  readonly scalar: Buffer;
-}
-
 /**
  * Derives both halves of a private key from its seed (draft-ietf-hpke-pq, 4): the seed of ML-KEM, then numbers until
  * one is a valid scalar.
  */
-function halvesOf(seed: Uint8Array): Halves {
+function halvesOf(seed: Uint8Array): { readonly mlKem: KeyObject; readonly scalar: Buffer } {
   const outputLength = ML_KEM_SEED_BYTES + SCALARS * SCALAR_BYTES;
   const bytes = createHash('shake256', { outputLength }).update(seed).digest();
   const mlKem = mlKemOf(bytes.subarray(0, ML_KEM_SEED_BYTES));

@@ -61,16 +61,11 @@ const LABEL = Buffer.from('5c2e2f2f5e5c', 'hex');
 /** The KEM ID is from the draft. */
 const USE: HpkeUse = { kem: 0x647a, info: 'age-encryption.org/mlkem768x25519' };
 
-interface Halves {
-  readonly mlKem: KeyObject;
-  readonly x25519: Buffer;
-}
-
 /**
  * Derives both private keys.
  * @param secret seed of both halves
  */
-function halvesOf(secret: Uint8Array): Halves {
+function halvesOf(secret: Uint8Array): { readonly mlKem: KeyObject; readonly x25519: Buffer } {
   const seeds = createHash('shake256', { outputLength: ML_KEM_SEED_BYTES + SECRET_BYTES })
     .update(secret)
     .digest();
