@@ -1,3 +1,4 @@
+import { attempt } from '../ground/attempt.ts';
 import { decodeBase64 } from '../ground/base64.ts';
 import type { Clock } from '../ground/clock.ts';
 import { type CofferError, invalid } from '../ground/errors.ts';
@@ -205,11 +206,9 @@ const fixed = (message: string): CofferError => invalid(message, { field: 'name'
  */
 function unwrapBase64(text: string): string {
   if (/[^A-Za-z0-9+/=\r\n]/.test(text)) return text;
-  try {
+  return attempt(() => {
     const bytes = decodeBase64(text);
     const decoded = bytes.toString('utf8');
     return Buffer.from(decoded).equals(bytes) ? decoded : text;
-  } catch {
-    return text;
-  }
+  }, text);
 }

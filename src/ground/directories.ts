@@ -1,5 +1,6 @@
 import { mkdirSync, renameSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { attempt } from './attempt.ts';
 
 /**
  * Creates a directory and its missing parents. Node's own function reports a read-only disk as a missing directory, and
@@ -25,13 +26,7 @@ export function makeWithParents(directory: string, mode: number): string | undef
 export const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined;
 
 /** Whether a word is the path of an existing file: one that is too long for a path, or cannot be looked up, is not. */
-export function isRegularFile(word: string): boolean {
-  try {
-    return statSync(word).isFile();
-  } catch {
-    return false;
-  }
-}
+export const isRegularFile = (word: string): boolean => attempt(() => statSync(word).isFile(), false);
 
 /**
  * Moves a file or directory within the same disk, atomically. A network file system may report a failure of an
@@ -48,13 +43,8 @@ export function move(from: string, to: string): void {
 }
 
 /** Whether it is certain that a path exists, or does not. */
-export function isSurely(path: string, there: boolean): boolean {
-  try {
-    return isThere(path) === there;
-  } catch {
-    return false;
-  }
-}
+export const isSurely = (path: string, there: boolean): boolean =>
+  attempt(() => isThere(path) === there, false);
 
 /**
  * Runs a file operation by name. Windows also has no directory sync, file modes and numeric users: code that needs

@@ -1,3 +1,4 @@
+import { attempt } from './attempt.ts';
 import { decodeBase64 } from './base64.ts';
 
 /** Textual encodings (RFC 7468). */
@@ -38,13 +39,7 @@ export function pemBlocks(text: string): {
   return { blocks, junkAfter };
 }
 
-function bytesOf(lines: readonly string[]): Buffer | undefined {
-  try {
-    return decodeBase64(lines.join(''));
-  } catch {
-    return undefined;
-  }
-}
+const bytesOf = (lines: readonly string[]): Buffer | undefined => attempt(() => decodeBase64(lines.join('')));
 
 const COLUMNS = /.{1,64}/g;
 

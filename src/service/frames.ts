@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { attempt } from '../ground/attempt.ts';
 import { ByteQueue } from '../ground/byte-queue.ts';
 import { isObject } from '../ground/objects.ts';
 
@@ -65,10 +66,6 @@ export function readFrames(
 }
 
 function parseHead(bytes: Buffer | undefined): object | undefined {
-  try {
-    const head: unknown = JSON.parse(String(bytes));
-    return isObject(head) ? head : undefined;
-  } catch {
-    return undefined;
-  }
+  const head: unknown = attempt(() => JSON.parse(String(bytes)));
+  return isObject(head) ? head : undefined;
 }

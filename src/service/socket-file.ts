@@ -1,6 +1,7 @@
 import { lstatSync, readdirSync, type Stats, unlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { attempt } from '../ground/attempt.ts';
 import { conflict, placed } from '../ground/errors.ts';
 import { FileLock } from '../store/backends/files/file-lock.ts';
 import type { AgentDirectory } from './agent/directory.ts';
@@ -53,13 +54,7 @@ export async function makeWay(path: string): Promise<void> {
 /**
  * Returns the status of a path; undefined if nothing exists there. If the path itself is invalid, listening reports it.
  */
-function statusOf(path: string): Stats | undefined {
-  try {
-    return lstatSync(path);
-  } catch {
-    return undefined;
-  }
-}
+const statusOf = (path: string): Stats | undefined => attempt(() => lstatSync(path));
 
 export function somebodyListens(path: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();

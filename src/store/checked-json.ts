@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { attempt } from '../ground/attempt.ts';
 import { utf8 } from '../ground/bytes.ts';
 import { isObject } from '../ground/objects.ts';
 
@@ -29,10 +30,6 @@ export function parseChecked(bytes: Uint8Array): Readonly<Record<string, unknown
   const expected = `${PREFIX}${checksumOf(body)}",${body.slice(1)}\n`;
   // Compare bytes, because a decoder maps many malformed sequences to one character.
   if (!utf8(expected).equals(bytes)) return undefined;
-  try {
-    const value: unknown = JSON.parse(body);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value: unknown = attempt(() => JSON.parse(body));
+  return isObject(value) ? value : undefined;
 }

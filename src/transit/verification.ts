@@ -1,3 +1,4 @@
+import { attempt } from '../ground/attempt.ts';
 import { decodeBase64 } from '../ground/base64.ts';
 import { type CofferError, invalid, unsupported } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
@@ -151,13 +152,7 @@ export function decodeSignature(payload: string, { marshaling }: SignatureOption
 
 const DECODERS: Readonly<Record<Marshaling, (payload: string) => Buffer | undefined>> = {
   /** Standard alphabet with padding. */
-  asn1(payload) {
-    try {
-      return decodeBase64(payload);
-    } catch {
-      return undefined;
-    }
-  },
+  asn1: (payload) => attempt(() => decodeBase64(payload)),
   /** URL-safe alphabet, without padding. */
   jws: (payload) => decodeUnpadded(payload, /^[\w-]*$/),
 };

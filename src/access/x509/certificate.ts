@@ -1,4 +1,5 @@
 import { type KeyObject, verify, X509Certificate } from 'node:crypto';
+import { attempt } from '../../ground/attempt.ts';
 import {
   booleanOf,
   type DerValue,
@@ -71,18 +72,15 @@ interface SignedBytes {
 }
 
 /** Verifies a signature; false as well if the algorithm is not supported. */
-export function isSignedBy(
+export const isSignedBy = (
   { x509 }: { readonly x509: X509Certificate },
   { bytes, signature, hash }: SignedBytes,
-): boolean {
-  try {
+): boolean =>
+  // Fails for a key of another type, or of one that OpenSSL does not know.
+  attempt(() => {
     const key = x509.publicKey;
     return hash !== undefined && isStrong(key) && verify(hash, bytes, key, signature);
-  } catch {
-    // A key of another type, or of one that OpenSSL does not know.
-    return false;
-  }
-}
+  }, false);
 
 /** Attribute of a distinguished name (RFC 5280, 4.1.2.4). */
 interface NameAttribute {

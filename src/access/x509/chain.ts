@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import { attempt } from '../../ground/attempt.ts';
 import { printGoTime } from '../../ground/clock.ts';
 import { type CofferError, invalid } from '../../ground/errors.ts';
 import { type Certificate, EXTENSION, isStrong } from './certificate.ts';
@@ -121,13 +122,7 @@ function isSignedBy(certificate: Certificate, authority: Certificate): boolean {
 }
 
 /** Returns the public key; undefined for a type that OpenSSL does not know. */
-function publicKeyOf({ x509 }: Certificate): KeyObject | undefined {
-  try {
-    return x509.publicKey;
-  } catch {
-    return undefined;
-  }
-}
+const publicKeyOf = ({ x509 }: Certificate): KeyObject | undefined => attempt(() => x509.publicKey);
 
 /** Returns the reason why the certificate itself is not valid. */
 function whatIsWrong(certificate: Certificate, nowMs: number): string | undefined {

@@ -1,3 +1,4 @@
+import { attempt } from '../../ground/attempt.ts';
 import { decodeBase64 } from '../../ground/base64.ts';
 import {
   booleanOf,
@@ -80,13 +81,7 @@ export function parseRevocationList(text: string): RevocationList {
 }
 
 /** Decodes base64; other text is passed on, and fails as a malformed list. */
-function decodedOr(text: string): Buffer {
-  try {
-    return decodeBase64(text.trim());
-  } catch {
-    return Buffer.from(text);
-  }
-}
+const decodedOr = (text: string): Buffer => attempt(() => decodeBase64(text.trim())) ?? Buffer.from(text);
 
 /**
  * Parses a list.

@@ -1,4 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
+import { attempt } from '../../ground/attempt.ts';
 
 /** Maximum number of cached keys, more than all offered versions. */
 const MOST = 4096;
@@ -22,12 +23,9 @@ export class PublicKeys {
   }
 }
 
-function parsed(text: string): KeyObject | undefined {
-  try {
+const parsed = (text: string): KeyObject | undefined =>
+  attempt(() => {
     if (text.startsWith('-----')) return createPublicKey(text);
     const x = Buffer.from(text, 'base64').toString('base64url');
     return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
-  } catch {
-    return undefined;
-  }
-}
+  });

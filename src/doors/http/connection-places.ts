@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { sourceOf } from '../../access/login/networks.ts';
+import { attempt } from '../../ground/attempt.ts';
 import { type PlaceLimits, Places } from '../../ground/places.ts';
 
 /** Connection that counts against the limits. */
@@ -35,15 +36,12 @@ function roomForConnections(): PlaceLimits {
 }
 
 /** Returns the limit of open files; unlimited if unknown. */
-function openFilesLimit(): number {
-  try {
+const openFilesLimit = (): number =>
+  attempt(() => {
     const limits = readFileSync('/proc/self/limits', 'utf8');
     const soft = Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1]);
     return Number.isNaN(soft) ? Number.POSITIVE_INFINITY : soft;
-  } catch {
-    return Number.POSITIVE_INFINITY;
-  }
-}
+  }, Number.POSITIVE_INFINITY);
 
 /**
  * Connections of a process, by source. When a source reaches its limit, its connection that has been idle for the

@@ -10,6 +10,7 @@ import {
   type SecretName,
   tidySecrets,
 } from '../../access/methods/approle/secret-ids.ts';
+import { attempt } from '../../ground/attempt.ts';
 import { printGoTime } from '../../ground/clock.ts';
 import { asCofferError, invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
@@ -85,16 +86,13 @@ function metadataIn(given: string): Readonly<Record<string, string>> {
   });
 }
 
-function parsed(json: string): Readonly<Record<string, string>> | undefined {
-  try {
+const parsed = (json: string): Readonly<Record<string, string>> | undefined =>
+  attempt(() => {
     const value: unknown = JSON.parse(json);
     if (!isObject(value) || Object.values(value).some((member) => typeof member === 'object'))
       return undefined;
     return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, String(member)]));
-  } catch {
-    return undefined;
-  }
-}
+  });
 
 export const create = approleOperation({
   route: 'POST role/:role_name/secret-id',

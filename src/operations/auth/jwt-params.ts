@@ -1,5 +1,6 @@
 /** Parameters of the roles and the configuration of a mount of `jwt`. */
 
+import { attempt } from '../../ground/attempt.ts';
 import { invalid } from '../../ground/errors.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
 import { lacking } from '../declaration/lacking.ts';
@@ -28,13 +29,7 @@ const plainNumbers = (given: JsonObject): JsonObject =>
 /** Returns Go's name of a type. */
 const kindOf = (value: unknown): string => (Array.isArray(value) ? 'slice' : typeof value);
 
-function fromJson(given: string): unknown {
-  try {
-    return JSON.parse(given);
-  } catch {
-    return given;
-  }
-}
+const fromJson = (given: string): unknown => attempt((): unknown => JSON.parse(given), given);
 
 /** Parses an object of texts, which may be given as JSON, or `a=b,c=d`. */
 function parseTexts(value: unknown, field: string): Readonly<Record<string, string>> {

@@ -1,6 +1,7 @@
 import type { TokenIdentity } from '../../access/access.ts';
 import type { AuditedRequest } from '../../access/audit-record.ts';
 import type { Capability } from '../../access/capability.ts';
+import { attempt } from '../../ground/attempt.ts';
 import { failedAfter } from '../../ground/errors.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
 import { changesSomething, type Operation } from '../declaration/operation.ts';
@@ -81,10 +82,5 @@ export class Trail {
 }
 
 /** Whether the value has the type of the parameter; otherwise it may be a secret that was meant to be text. */
-function isPlain(params: Params, name: string, value: unknown): boolean {
-  try {
-    return Object.hasOwn(params, name) && params[name]?.parse(value, name) === value;
-  } catch {
-    return false;
-  }
-}
+const isPlain = (params: Params, name: string, value: unknown): boolean =>
+  attempt(() => Object.hasOwn(params, name) && params[name]?.parse(value, name) === value, false);

@@ -1,4 +1,11 @@
-import { asCofferError, type CofferError, corrupt, placed, printPlace } from '../../ground/errors.ts';
+import {
+  asCofferError,
+  type CofferError,
+  corrupt,
+  placed,
+  printPlace,
+  refusedAs,
+} from '../../ground/errors.ts';
 import type { Backend, OpensBlob, WriteSession } from '../backends/backend.ts';
 import { withBackendAt } from '../backends/registry.ts';
 import { readConsistently } from '../backends/whole-store.ts';
@@ -85,19 +92,14 @@ async function repair(backend: Backend, { credentials, onProgress }: ExamineOpti
 }
 
 /** Unlocks a generation; undefined if that is not possible before the store is repaired. */
-async function unlockIfPossible(
+const unlockIfPossible = (
   backend: Backend,
   credentials: readonly Credential[],
   generation: number,
-): Promise<Keyring | undefined> {
-  try {
-    const { id } = await readHeader(backend);
-    return await unlock(backend, id, credentials, generation);
-  } catch (error) {
-    if (asCofferError(error) === undefined) throw error;
-    return undefined;
-  }
-}
+): Promise<Keyring | undefined> =>
+  readHeader(backend)
+    .then(({ id }) => unlock(backend, id, credentials, generation))
+    .catch(refusedAs(undefined));
 
 const opening =
   (root: RootKey, backend: Backend): OpensBlob =>

@@ -6,6 +6,7 @@ import {
   type KeyObject,
   timingSafeEqual,
 } from 'node:crypto';
+import { attempt } from '../../ground/attempt.ts';
 import { lengthPrefixed, wipe } from '../../ground/bytes.ts';
 import type { Random } from '../../ground/random.ts';
 import { openOnce, type SealContext, sealOnce } from '../single-use-seal.ts';
@@ -155,10 +156,5 @@ const importPublic = (key: Uint8Array): KeyObject =>
   createPublicKey({ key: Buffer.from(key), format: 'raw-public', asymmetricKeyType: 'x25519' });
 
 /** Runs X25519; undefined for invalid public keys: a wrong length, or a point of low order. */
-function tryAgree(privateKey: KeyObject, publicKey: Uint8Array): Buffer | undefined {
-  try {
-    return diffieHellman({ privateKey, publicKey: importPublic(publicKey) });
-  } catch {
-    return undefined;
-  }
-}
+const tryAgree = (privateKey: KeyObject, publicKey: Uint8Array): Buffer | undefined =>
+  attempt(() => diffieHellman({ privateKey, publicKey: importPublic(publicKey) }));

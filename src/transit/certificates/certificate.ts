@@ -1,26 +1,19 @@
 import { type KeyObject, X509Certificate } from 'node:crypto';
+import { attempt } from '../../ground/attempt.ts';
 
 /**
  * Parses an X.509 certificate; undefined if the bytes are not exactly one certificate.
  * @param der DER, without PEM
  */
-export function readCertificate(der: Uint8Array): X509Certificate | undefined {
-  try {
+export const readCertificate = (der: Uint8Array): X509Certificate | undefined =>
+  attempt(() => {
     const certificate = new X509Certificate(der);
     return certificate.raw.equals(der) ? certificate : undefined;
-  } catch {
-    return undefined;
-  }
-}
+  });
 
 /** Returns the public key; undefined for a type of key that OpenSSL does not know. */
-export function publicKeyOf(certificate: X509Certificate): KeyObject | undefined {
-  try {
-    return certificate.publicKey;
-  } catch {
-    return undefined;
-  }
-}
+export const publicKeyOf = (certificate: X509Certificate): KeyObject | undefined =>
+  attempt(() => certificate.publicKey);
 
 /** Message for a certificate for another key. */
 export const OTHER_KEY = 'leaf certificate public key does not match the selected key version';

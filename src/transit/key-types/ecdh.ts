@@ -1,4 +1,5 @@
 import { createPublicKey, diffieHellman, type KeyObject } from 'node:crypto';
+import { attempt } from '../../ground/attempt.ts';
 import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 
@@ -33,12 +34,10 @@ export function sharedSecret(privateKey: KeyObject, peer: string, own: OwnKind):
 }
 
 function peerKeyOf(pem: string): KeyObject {
-  try {
-    // Node would also accept a private key, and compute its public key.
-    if (/-----BEGIN PUBLIC KEY-----/.test(pem)) return createPublicKey({ key: pem, format: 'pem' });
-  } catch {
-    // Same message as below.
-  }
+  // Node would also accept a private key, and compute its public key.
+  const isPublic = /-----BEGIN PUBLIC KEY-----/.test(pem);
+  const key = isPublic ? attempt(() => createPublicKey({ key: pem, format: 'pem' })) : undefined;
+  if (key !== undefined) return key;
   throw refusal(
     // The trailing space is part of Vault's message.
     ownWords('failed to parse supplied peer public key PEM: data does not contain any valid public keys '),

@@ -7,6 +7,7 @@ import {
   sign as nodeSign,
   verify as nodeVerify,
 } from 'node:crypto';
+import { attempt } from '../../ground/attempt.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { type CofferError, invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
@@ -177,13 +178,8 @@ function onCurve(make: () => KeyObject, curve: EcdsaCurve): KeyObject {
   }
 }
 
-function isSamePublicKey(pem: string, key: KeyObject): boolean {
-  try {
-    return createPublicKey({ key: pem, format: 'pem' }).equals(key);
-  } catch {
-    return false;
-  }
-}
+const isSamePublicKey = (pem: string, key: KeyObject): boolean =>
+  attempt(() => createPublicKey({ key: pem, format: 'pem' }).equals(key), false);
 
 /** Whether a scalar matches a point. OpenSSL does not compare them on import, so the point is computed again. */
 function isScalarOf(d: string, point: { x: string; y: string }, curve: EcdsaCurve): boolean {

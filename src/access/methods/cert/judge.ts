@@ -1,5 +1,5 @@
 import { readDer } from '../../../ground/der.ts';
-import { asCofferError, type CofferError, invalid } from '../../../ground/errors.ts';
+import { type CofferError, invalid, unlessRefused } from '../../../ground/errors.ts';
 import { glob } from '../../../ground/glob.ts';
 import { madeOnce } from '../../../ground/made-once.ts';
 import { ownWords } from '../../../ground/own-words.ts';
@@ -36,14 +36,8 @@ export function readPresented(certificates: ClientCertificates | undefined): Pre
   return { leaf, intermediates: intermediates.filter((certificate) => certificate !== undefined) };
 }
 
-function readOne(base64: string): Certificate | undefined {
-  try {
-    return readCertificate(Buffer.from(base64, 'base64'));
-  } catch (error) {
-    if (asCofferError(error) === undefined) throw error;
-    return undefined;
-  }
-}
+const readOne = (base64: string): Certificate | undefined =>
+  unlessRefused(() => readCertificate(Buffer.from(base64, 'base64')), undefined);
 
 /** Creates the error for an untrusted certificate, or an unknown role: the two must be indistinguishable. */
 export const nobodysCertificate = (): CofferError =>
@@ -181,10 +175,5 @@ function hasExtension(leaf: Certificate, required: string): boolean {
 export function extensionText({ extensions }: Certificate, type: string): string | undefined {
   const found = extensions.get(type);
   if (found === undefined) return undefined;
-  try {
-    return textOf(readDer(found.value)) ?? '';
-  } catch (error) {
-    if (asCofferError(error) === undefined) throw error;
-    return '';
-  }
+  return unlessRefused(() => textOf(readDer(found.value)) ?? '', '');
 }

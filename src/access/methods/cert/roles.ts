@@ -1,4 +1,4 @@
-import { asCofferError, invalid, unsupported } from '../../../ground/errors.ts';
+import { invalid, unlessRefused, unsupported } from '../../../ground/errors.ts';
 import { madeOnce } from '../../../ground/made-once.ts';
 import { ownWords } from '../../../ground/own-words.ts';
 import { pemBlocks } from '../../../ground/pem.ts';
@@ -65,12 +65,9 @@ const unparsed = () =>
   });
 
 function parsed(der: Buffer): Certificate {
-  try {
-    return readCertificate(der);
-  } catch (error) {
-    if (asCofferError(error) === undefined) throw error;
-    throw unparsed();
-  }
+  const certificate = unlessRefused(() => readCertificate(der), undefined);
+  if (certificate === undefined) throw unparsed();
+  return certificate;
 }
 
 /** Whether the role pins a single certificate, instead of trusting an authority. */

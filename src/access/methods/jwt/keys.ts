@@ -1,4 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
+import { attempt } from '../../../ground/attempt.ts';
 import { JWS_ALGORITHMS } from '../../../ground/curves.ts';
 import { asCofferError, invalid, unavailable } from '../../../ground/errors.ts';
 import { madeOnce } from '../../../ground/made-once.ts';
@@ -81,24 +82,17 @@ function parseKey(pem: string): KeyObject {
 }
 
 /** Whether a key can verify one of the supported signature algorithms. */
-function mayVerify(key: KeyObject): boolean {
-  try {
+const mayVerify = (key: KeyObject): boolean =>
+  attempt(() => {
     const { kty, crv } = key.export({ format: 'jwk' });
     return kty === 'RSA' || ALGORITHMS.includes(JWS_ALGORITHMS.get(crv) ?? '');
-  } catch {
-    return false;
-  }
-}
+  }, false);
 
 function publicKeyIn(pem: string): KeyObject | undefined {
   // Node would derive a public key from a private one as well, which a client only sends by mistake.
   const [block] = PUBLIC.exec(pem) ?? [];
   if (block === undefined) return undefined;
-  try {
-    return createPublicKey(block);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => createPublicKey(block));
 }
 
 const MINUTE_MS = 60_000;

@@ -1,4 +1,5 @@
 import type { CompactVerifyGetKey, CompactVerifyResult } from 'jose';
+import { attempt } from '../../../ground/attempt.ts';
 import { isObject } from '../../../ground/objects.ts';
 import { ownWords } from '../../../ground/own-words.ts';
 import { type Claims, invalidToken, printGo } from './claims.ts';
@@ -103,15 +104,12 @@ async function signedBy(token: string, key: CompactVerifyGetKey): Promise<Compac
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Parses claims; undefined if they are not a JSON object, or a name occurs twice in one. */
-function claimsIn(payload: Uint8Array): Claims | undefined {
-  try {
+const claimsIn = (payload: Uint8Array): Claims | undefined =>
+  attempt(() => {
     const json = UTF8.decode(payload);
     const claims: unknown = JSON.parse(json);
     return isObject(claims) && hasUniqueNames(json) ? claims : undefined;
-  } catch {
-    return undefined;
-  }
-}
+  });
 
 /**
  * Whether no object in a JSON text, at any depth, has a duplicate name. Parsers differ in which duplicate they use, so

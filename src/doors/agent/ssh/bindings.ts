@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { asCofferError } from '../../../ground/errors.ts';
+import { unlessRefused } from '../../../ground/errors.ts';
 import { keyOfSshBlob } from '../../../signatures/ssh-key.ts';
 import { parseWireSignature, verifyWireSignature } from '../../../signatures/ssh-signature.ts';
 import { SshReader } from '../../../signatures/ssh-wire.ts';
@@ -30,14 +30,8 @@ const HOST_BOUND = 'publickey-hostbound-v00@openssh.com';
 const MOST_TEXT_BYTES = 1024;
 
 /** Parses data to sign. Anything that is not recognized for certain is `other`. */
-export function signedDataOf(data: Buffer): SshSignedData {
-  try {
-    return isMessage(data) ? messageOf(data) : loginOf(data);
-  } catch (error) {
-    if (asCofferError(error) === undefined) throw error;
-    return OTHER;
-  }
-}
+export const signedDataOf = (data: Buffer): SshSignedData =>
+  unlessRefused(() => (isMessage(data) ? messageOf(data) : loginOf(data)), OTHER);
 
 const OTHER: SshSignedData = { kind: 'other' };
 
@@ -123,16 +117,12 @@ export class SessionBindings {
   }
 }
 
-function isSigned({ hostKey, sessionId, signature }: SessionBinding): boolean {
-  try {
+const isSigned = ({ hostKey, sessionId, signature }: SessionBinding): boolean =>
+  // Fails for unsupported host key types, including certificates.
+  unlessRefused(() => {
     const key = keyOfSshBlob(hostKey);
     return isQuick(key) && verifyWireSignature(key, parseWireSignature(signature), sessionId);
-  } catch (error) {
-    // Unsupported host key types, including certificates.
-    if (asCofferError(error) === undefined) throw error;
-    return false;
-  }
-}
+  }, false);
 
 /** Whether verifying with a key takes negligible time. */
 function isQuick({

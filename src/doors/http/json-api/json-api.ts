@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { TokenIdentity } from '../../../access/access.ts';
+import { attempt } from '../../../ground/attempt.ts';
 import { asCofferError } from '../../../ground/errors.ts';
 import type { Operation } from '../../../operations/declaration/operation.ts';
 import type { Method } from '../../../operations/declaration/route.ts';
@@ -165,13 +166,8 @@ const UNRECORDED = errorDocument(503, { detail: 'The request could not be audite
 const MALFORMED_PATH = errorDocument(400, { detail: 'the path is not percent-encoded UTF-8' });
 const MISSING = resultOf(NOT_FOUND, 'not found');
 
-function isEncoded(path: string): boolean {
-  try {
-    return !path.includes('%') || decodeURIComponent(path) !== undefined;
-  } catch {
-    return false;
-  }
-}
+const isEncoded = (path: string): boolean =>
+  attempt(() => !path.includes('%') || decodeURIComponent(path) !== undefined, false);
 
 class MalformedBody extends Error {}
 

@@ -1,3 +1,4 @@
+import { attempt } from '../../../ground/attempt.ts';
 import { MOST_SECONDS } from '../../../ground/clock.ts';
 import { parseGoDuration } from '../../../ground/durations.ts';
 import { withoutLast } from '../../../ground/trim.ts';
@@ -64,14 +65,8 @@ function readWrapTtl({ headers }: Exchange): number | Answer {
 
 export const isAnswer = (value: VaultRequest | Answer): value is Answer => 'status' in value;
 
-function decodePath(path: string): string | undefined {
-  if (!path.includes('%')) return path;
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return undefined;
-  }
-}
+const decodePath = (path: string): string | undefined =>
+  path.includes('%') ? attempt(() => decodeURIComponent(path)) : path;
 
 const hasDotSegment = (path: string): boolean => path.includes('..') && /(?:^|\/)\.\.(?:\/|$)/.test(path);
 

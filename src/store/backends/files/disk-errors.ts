@@ -1,5 +1,6 @@
 import { type Stats, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { attempt } from '../../../ground/attempt.ts';
 import { CofferError, placed, type Text, unavailable } from '../../../ground/errors.ts';
 
 const AS_OWNER = 'run as the user that owns the store';
@@ -51,13 +52,7 @@ function ownersHint(file: string): Text {
 export const asOwner = (uid: number): string =>
   `${AS_OWNER}: put ${uid === 0 ? '"sudo"' : `"sudo -u '#${uid}'"`} before the command`;
 
-function statIfPossible(path: string): Stats | undefined {
-  try {
-    return statSync(path);
-  } catch {
-    return undefined;
-  }
-}
+const statIfPossible = (path: string): Stats | undefined => attempt(() => statSync(path));
 
 const EXECUTE = 0o1;
 const WRITE = 0o2;

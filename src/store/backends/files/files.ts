@@ -1,6 +1,8 @@
 /** Stores in a directory of files, shared by all processes of one machine. */
+
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { attempt } from '../../../ground/attempt.ts';
 import type { BackendKind } from '../backend-kind.ts';
 
 export const files: BackendKind = {
@@ -28,10 +30,4 @@ export const files: BackendKind = {
 };
 
 /** Resolves links; returns the path itself if it does not exist yet. */
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
-}
+const realPath = (path: string): string => attempt(() => realpathSync(path), path);

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { attempt } from '../../../ground/attempt.ts';
 import { printGoTime } from '../../../ground/clock.ts';
 import { type Aside, type CofferError, placed, type Text, unavailable } from '../../../ground/errors.ts';
 
@@ -96,12 +97,3 @@ function processOf(pid: number): Holder {
  */
 const sinceWhen = (path: string, { startedMs }: Holder): number =>
   Math.max(statSync(path).mtimeMs, Number.isNaN(startedMs) ? 0 : startedMs);
-
-/** Runs a lookup whose failure does not matter. */
-function attempt<T>(look: () => T): T | undefined {
-  try {
-    return look();
-  } catch {
-    return undefined;
-  }
-}

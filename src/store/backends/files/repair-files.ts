@@ -1,5 +1,6 @@
 import { chmodSync, lstatSync, readdirSync, rmdirSync, type Stats, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
+import { attempt } from '../../../ground/attempt.ts';
 import { elapsedMs } from '../../../ground/clock.ts';
 import { asCofferError } from '../../../ground/errors.ts';
 import { pause } from '../../../ground/pause.ts';
@@ -316,14 +317,8 @@ function presentState(path: string, list: () => StateName | undefined): StateNam
   return namesIn(path).length === 0 ? undefined : list();
 }
 
-function namesIn(path: string): string[] {
-  try {
-    return readdirSync(path);
-  } catch {
-    // Missing or unreadable: reported for the directory itself.
-    return [];
-  }
-}
+// If missing or unreadable, that is reported for the directory itself.
+const namesIn = (path: string): string[] => attempt(() => readdirSync(path), []);
 
 function statsOf(path: string, look: typeof lstatSync | typeof statSync): Stats | undefined {
   try {

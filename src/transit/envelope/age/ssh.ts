@@ -7,6 +7,7 @@ import {
   publicEncrypt,
   timingSafeEqual,
 } from 'node:crypto';
+import { attempt } from '../../../ground/attempt.ts';
 import { unsupported } from '../../../ground/errors.ts';
 import { SECRET_BYTES } from '../../key-types/age/kem.ts';
 import { openWithEd25519, sealForEd25519 } from '../../key-types/age/ssh-ed25519.ts';
@@ -93,12 +94,8 @@ export function sshIdentity(privateKey: KeyObject, blob: Uint8Array): AgeIdentit
 
 function openWithRsa(key: KeyObject, args: readonly string[], body: Buffer): Buffer | undefined {
   if (args.length !== 1) throw damaged('a recipient in its header has too few or too many values');
-  try {
-    const fileKey = privateDecrypt(oaep(key), body);
-    return fileKey.length === FILE_KEY_BYTES ? fileKey : undefined;
-  } catch {
-    return undefined;
-  }
+  const fileKey = attempt(() => privateDecrypt(oaep(key), body));
+  return fileKey?.length === FILE_KEY_BYTES ? fileKey : undefined;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { createECDH, ECDH } from 'node:crypto';
+import { attempt } from '../../../ground/attempt.ts';
 import { invalid } from '../../../ground/errors.ts';
 import { ownWords } from '../../../ground/own-words.ts';
 import { POINT_BYTES, UNCOMPRESSED } from './sound-point.ts';
@@ -66,9 +67,5 @@ export function agreedWith(
   if (share.length !== POINT_BYTES || share[0] !== UNCOMPRESSED) return undefined;
   const own = createECDH(CURVE);
   own.setPrivateKey(scalar);
-  try {
-    return { secret: own.computeSecret(share), point: own.getPublicKey() };
-  } catch {
-    return undefined;
-  }
+  return attempt(() => ({ secret: own.computeSecret(share), point: own.getPublicKey() }));
 }

@@ -1,4 +1,5 @@
 import { createPublicKey, diffieHellman, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { attempt } from '../../../ground/attempt.ts';
 import { wipe } from '../../../ground/bytes.ts';
 import { inauthentic, invalid } from '../../../ground/errors.ts';
 import { ownWords } from '../../../ground/own-words.ts';
@@ -35,13 +36,9 @@ export function x25519(secret: Uint8Array, point: Uint8Array): Buffer | undefine
     format: 'raw-public',
     asymmetricKeyType: ALGORITHM,
   });
-  try {
-    const shared = diffieHellman({ privateKey: privateKeyOf(secret), publicKey });
-    return shared.every((byte) => byte === 0) ? undefined : shared;
-  } catch {
-    // OpenSSL itself refuses such points.
-    return undefined;
-  }
+  // OpenSSL itself refuses such points.
+  const shared = attempt(() => diffieHellman({ privateKey: privateKeyOf(secret), publicKey }));
+  return shared?.every((byte) => byte === 0) ? undefined : shared;
 }
 
 export const lowOrderRecipient = () =>

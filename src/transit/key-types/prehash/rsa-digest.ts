@@ -6,6 +6,7 @@ import {
   publicDecrypt,
   timingSafeEqual,
 } from 'node:crypto';
+import { attempt } from '../../../ground/attempt.ts';
 import { invalid } from '../../../ground/errors.ts';
 import { ownWords } from '../../../ground/own-words.ts';
 import type { Random } from '../../../ground/random.ts';
@@ -36,14 +37,8 @@ export const hasModulusLength = (key: KeyObject, signature: Uint8Array): boolean
   signature.length === Math.ceil(modulusBitsOf(key) / 8);
 
 /** Performs the RSA public operation; undefined if the signature is not a number that this key could have produced. */
-function recover(key: KeyObject, padding: number, signature: Uint8Array): Buffer | undefined {
-  if (!hasModulusLength(key, signature)) return undefined;
-  try {
-    return publicDecrypt({ key, padding }, signature);
-  } catch {
-    return undefined;
-  }
-}
+const recover = (key: KeyObject, padding: number, signature: Uint8Array): Buffer | undefined =>
+  hasModulusLength(key, signature) ? attempt(() => publicDecrypt({ key, padding }, signature)) : undefined;
 
 const equal = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b);
 

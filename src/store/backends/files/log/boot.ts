@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { attempt } from '../../../../ground/attempt.ts';
 import { BOOT_BYTES } from './format.ts';
 
 /** ID that a system gives to each of its boots. */
@@ -19,17 +20,14 @@ export function thisBoot(): Uint8Array {
  * Returns what identifies a boot.
  * @param read reads the ID that the system gave it
  */
-export function bootOf(read: () => string): Uint8Array {
-  try {
+export const bootOf = (read: () => string): Uint8Array =>
+  attempt(() => {
     const id = read().trim().toLowerCase();
     // An empty or masked file would make all boots one.
     return BOOT_ID.test(id) && /[1-9a-f]/.test(id)
       ? hash('sha256', id, 'buffer').subarray(0, BOOT_BYTES)
       : UNKNOWN;
-  } catch {
-    return UNKNOWN;
-  }
-}
+  }, UNKNOWN);
 
 /** Whether a record was certainly written since the machine was started: its writer may still be at work on it. */
 export const isOfThisBoot = (boot: Uint8Array, present = thisBoot()): boolean =>

@@ -1,4 +1,5 @@
 import { closeSync, constants, fsync, openSync, statSync, writeSync } from 'node:fs';
+import { attempt } from '../../../../ground/attempt.ts';
 import { patiently } from '../../../../ground/directories.ts';
 import { answered } from '../../../../ground/pause.ts';
 import { systemRandom } from '../../../../ground/random.ts';
@@ -110,11 +111,8 @@ export function markFirst(layout: Layout, number: number): void {
 }
 
 function discard(path: string): void {
-  try {
-    deleteFile(path);
-  } catch {
-    // The next writer deletes it; the original error is more useful.
-  }
+  // The next writer deletes it if that fails; the original error is more useful.
+  attempt(() => deleteFile(path));
 }
 
 /**
