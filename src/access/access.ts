@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto';
 import type { Clock } from '../ground/clock.ts';
-import { asCofferError } from '../ground/errors.ts';
+import { refusedAs } from '../ground/errors.ts';
 import { type MaybePromise, withValue } from '../ground/maybe-promise.ts';
 import type { Random } from '../ground/random.ts';
 import type { Store, View } from '../store/store.ts';
@@ -137,14 +137,8 @@ export class Access {
     return identity;
   }
 
-  async #consume(accessor: string): Promise<boolean> {
-    try {
-      await this.tokens.consume(accessor);
-      return true;
-    } catch (error) {
-      if (asCofferError(error)?.kind === 'denied') return false;
-      throw error;
-    }
+  #consume(accessor: string): Promise<boolean> {
+    return this.tokens.consume(accessor).then(() => true, refusedAs(false, 'denied'));
   }
 
   async #identity(view: View, { accessor, token }: LiveToken, name: string): Promise<TokenIdentity> {

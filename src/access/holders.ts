@@ -1,4 +1,4 @@
-import { asCofferError } from '../ground/errors.ts';
+import { unlessRefused } from '../ground/errors.ts';
 import { turn } from '../ground/pause.ts';
 import type { Mount } from '../mounts/mount.ts';
 import { collectionOf } from '../mounts/mounts.ts';
@@ -146,11 +146,5 @@ async function tokenRolesWith(
 }
 
 /** Returns the policies of a token that a role creates with one policy; undefined if the role refuses it. */
-function policiesWith(role: TokenRole, policy: string): readonly string[] | undefined {
-  try {
-    return policiesUnder(role, [policy], [], role.token_no_default_policy);
-  } catch (error) {
-    if (asCofferError(error)?.kind === 'invalid') return undefined;
-    throw error;
-  }
-}
+const policiesWith = (role: TokenRole, policy: string): readonly string[] | undefined =>
+  unlessRefused(() => policiesUnder(role, [policy], [], role.token_no_default_policy), undefined, 'invalid');

@@ -1,5 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
+import { attempt } from '../ground/attempt.ts';
 import type { ServerState } from '../operations/declaration/operation.ts';
 import type { Sighting } from '../store/backends/witness.ts';
 import { openStore } from '../store/open.ts';
@@ -126,13 +127,12 @@ const MOST_GLADLY = Buffer.from('1000');
 
 /** Prefers this process over the server for the OOM killer. Other systems do not have the file. */
 function offerToGoFirst(): void {
-  try {
+  // If that fails, the kernel chooses on its own.
+  attempt(() => {
     const file = openSync(OOM_SCORE, 'r+');
     writeSync(file, MOST_GLADLY);
     closeSync(file);
-  } catch {
-    // The kernel chooses on its own.
-  }
+  });
 }
 
 /** Processes jobs from a pipe. */

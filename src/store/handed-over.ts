@@ -1,7 +1,7 @@
 /** Transfers an opened store to another process of the same user. */
 import type { KeyObject } from 'node:crypto';
 import { wipe } from '../ground/bytes.ts';
-import { asCofferError, corrupt } from '../ground/errors.ts';
+import { corrupt, refusedAs } from '../ground/errors.ts';
 import type { Backend } from './backends/backend.ts';
 import type { Location } from './backends/backend-kind.ts';
 import { backendAt } from './backends/registry.ts';
@@ -90,12 +90,8 @@ export async function lockedBecause(
   { slotId, generation }: Pick<HandedOver, 'slotId' | 'generation'>,
 ): Promise<string | undefined> {
   const { backend, id } = store;
-  try {
-    if (storeIdIn(backend, await backend.header()) !== id) return GONE;
-  } catch (error) {
-    if (asCofferError(error)?.kind !== 'not-found') throw error;
-    return GONE;
-  }
+  const header = await backend.header().catch(refusedAs(undefined, 'not-found'));
+  if (header === undefined || storeIdIn(backend, header) !== id) return GONE;
   const state = store.seenJustNow ?? (await backend.state());
   if (state.generation !== generation) return 'the store has a new root key';
   return (await backend.has(generation, slotRef(slotId)))

@@ -12,12 +12,15 @@ import { type AeadCipher, type Derivation, KDF_COUNTER, type KeyType } from './k
 /** Key material and the cipher created from it, which is cached for further messages. */
 export class OpenMaterial {
   readonly material: unknown;
+  /** Key for the nonces of convergent encryption, version 3; only for what a context derives. */
+  readonly nonceKey: KeyObject | undefined;
   readonly #type: KeyType;
   #cipher: MaybePromise<AeadCipher> | undefined;
 
-  constructor(type: KeyType, material: unknown) {
+  constructor(type: KeyType, material: unknown, nonceKey?: KeyObject) {
     this.#type = type;
     this.material = material;
+    this.nonceKey = nonceKey;
   }
 
   /** Returns the cipher, for AEAD types only; a promise only until a large dependency is loaded. */
@@ -57,17 +60,6 @@ export function decodeContext(text: string | undefined, field = 'context'): Deri
   return bytes.length === 0 ? undefined : { text, bytes };
 }
 
-/** Key that a context derives from a derived key. */
-export class ContextKey extends OpenMaterial {
-  /** Key for the nonces of convergent encryption, version 3. */
-  readonly nonceKey: KeyObject | undefined;
-
-  constructor(type: KeyType, material: unknown, nonceKey: KeyObject | undefined) {
-    super(type, material);
-    this.nonceKey = nonceKey;
-  }
-}
-
 /** Number of contexts cached for each version. */
 const REMEMBERED = 128;
 
@@ -79,7 +71,7 @@ export class ContextKeys {
   readonly #material: () => unknown;
   readonly #derivation: Derivation<unknown>;
   /** Cached keys in order of use, the latest at the end. */
-  readonly #kept = new Map<string, ContextKey>();
+  readonly #kept = new Map<string, OpenMaterial>();
   #pseudorandomKey: KeyObject | undefined;
 
   /**
@@ -100,7 +92,7 @@ export class ContextKeys {
    * Returns the key of a context.
    * @throws `invalid` without a context
    */
-  of(context: DerivationContext | undefined): ContextKey {
+  of(context: DerivationContext | undefined): OpenMaterial {
     if (context === undefined) throw missingContext();
     const known = this.#kept.get(context.text);
     if (known !== undefined) {
@@ -117,19 +109,19 @@ export class ContextKeys {
     return made;
   }
 
-  #moveToEnd(text: string, key: ContextKey): void {
+  #moveToEnd(text: string, key: OpenMaterial): void {
     this.#kept.delete(text);
     this.#kept.set(text, key);
   }
 
-  #make(context: Buffer): ContextKey {
+  #make(context: Buffer): OpenMaterial {
     const { keyBytes } = this.#derivation;
     const makesNonces = convergentVersionOf(this.#key, this.#version) === 3;
     const derived = this.#derive(context, makesNonces ? keyBytes + NONCE_KEY_BYTES : keyBytes);
     const material = this.#derivation.materialOf(derived.subarray(0, keyBytes));
     const nonceKey = makesNonces ? createSecretKey(derived.subarray(keyBytes)) : undefined;
     wipe(derived);
-    return new ContextKey(this.#type, material, nonceKey);
+    return new OpenMaterial(this.#type, material, nonceKey);
   }
 
   #derive(context: Buffer, bytes: number): Buffer {

@@ -11,7 +11,7 @@ import {
   requireUsableVersion,
   type VersionFormat,
 } from './ciphertext.ts';
-import { ContextKey, type DerivationContext, type OpenMaterial } from './context-keys.ts';
+import type { DerivationContext, OpenMaterial } from './context-keys.ts';
 import { CALLER_NONCE_BYTES, type ConvergentVersion, convergentVersionOf, nonceOf } from './convergent.ts';
 import type { Engine } from './engine.ts';
 import { hashNamed, hashNames } from './hashing.ts';
@@ -137,7 +137,7 @@ export class KeyCipher {
     { plaintext, context }: EncryptRequest,
     { number }: KeyVersion,
   ): Buffer {
-    if (convergent === 3 && open instanceof ContextKey && open.nonceKey !== undefined) {
+    if (convergent === 3 && open.nonceKey !== undefined) {
       return nonceOf(open.nonceKey, plaintext, nonceBytes);
     }
     if (convergent === 2 && context !== undefined) return nonceOf(context.bytes, plaintext, nonceBytes);

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { asCofferError, unsupported } from '../ground/errors.ts';
+import { unlessRefused, unsupported } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
 import { hashNamed } from './hashing.ts';
 import { keyTypes } from './key-types/index.ts';
@@ -46,11 +46,9 @@ function signingOf(key: KeyObject): { readonly signing: Signing<unknown>; readon
   const pem = key.export({ format: 'pem', type: 'spki' }).toString();
   for (const { signing, importing, open } of keyTypes()) {
     if (signing === undefined || importing?.publicKey === undefined) continue;
-    try {
-      return { signing, material: open(importing.publicKey(pem)) };
-    } catch (error) {
-      if (asCofferError(error) === undefined) throw error;
-    }
+    const read = importing.publicKey;
+    const found = unlessRefused(() => ({ signing, material: open(read(pem)) }), undefined);
+    if (found !== undefined) return found;
   }
   throw unsupported(ownWords('unsupported public key type'), {
     hint: 'use the output of "coffer transit keys public NAME"',

@@ -3,7 +3,7 @@ import { type CofferError, invalid, unsupported } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
 import { type BatchItem, eachItem, type ItemResult, requireItems } from './batch.ts';
 import { keyFormat, printVersioned } from './ciphertext.ts';
-import type { ContextKey } from './context-keys.ts';
+import type { OpenMaterial } from './context-keys.ts';
 import { decodeContextOrRefuse } from './data-key.ts';
 import type { Engine } from './engine.ts';
 import { decodeInput, hashNamed } from './hashing.ts';
@@ -90,7 +90,7 @@ function signaturePrinter(engine: Engine, key: NamedKey, { marshaling }: Signatu
   });
 }
 
-const shownPublicKey = ({ type }: NamedKey, derived: ContextKey): { readonly publicKey?: string } =>
+const shownPublicKey = ({ type }: NamedKey, derived: OpenMaterial): { readonly publicKey?: string } =>
   type.publicKey === undefined ? {} : { publicKey: type.publicKey.print(derived.material) };
 
 /**
@@ -100,7 +100,7 @@ const shownPublicKey = ({ type }: NamedKey, derived: ContextKey): { readonly pub
 export function contextKeyFor(
   version: KeyVersion,
   context: ReturnType<typeof decodeContextOrRefuse>,
-): ContextKey {
+): OpenMaterial {
   try {
     return version.contextKeys.of(context);
   } catch (error) {

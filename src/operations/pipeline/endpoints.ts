@@ -14,17 +14,6 @@ import type { StoreLook } from './store-look.ts';
  */
 
 interface EndpointParts {
-  readonly revision: string;
-  readonly method: Method;
-  readonly path: string;
-  readonly match: Match;
-  readonly mount?: Mount | undefined;
-  readonly isOpenPath?: boolean;
-  readonly policyPrefix: string;
-  readonly policyPaths: (core: Core) => PolicyPaths | Promise<PolicyPaths>;
-}
-
-class Endpoint {
   /** Revision of the store at which the endpoint was resolved; the request is answered at this revision. */
   readonly revision: string;
   readonly method: Method;
@@ -32,35 +21,31 @@ class Endpoint {
   readonly path: string;
   /** Matched operation, or the reason why none matched. */
   readonly match: Match;
-  readonly operation: Operation | undefined;
-  /** Capability that it requires; `sudo` is required in addition to that of the method. */
-  readonly capability: Capability;
   /** Mount that contains the path. */
-  readonly mount: Mount | undefined;
+  readonly mount?: Mount | undefined;
   /** Whether another method at this path is public, so that its existence may be revealed. */
-  readonly isOpenPath: boolean;
+  readonly isOpenPath?: boolean;
   /** Prefix of the API's paths in policies. */
   readonly policyPrefix: string;
   /** Returns the paths that policies are checked for, without `policyPrefix`. */
-  readonly policyPaths: EndpointParts['policyPaths'];
-
-  constructor(parts: EndpointParts) {
-    const { match } = parts;
-    this.revision = parts.revision;
-    this.method = parts.method;
-    this.path = parts.path;
-    this.match = match;
-    this.operation = typeof match === 'string' ? undefined : match.served.operation;
-    const { capability = 'sudo' } = this.operation ?? {};
-    this.capability = capability === 'sudo' ? CAPABILITY_OF[parts.method] : capability;
-    this.mount = parts.mount;
-    this.isOpenPath = parts.isOpenPath === true;
-    this.policyPrefix = parts.policyPrefix;
-    this.policyPaths = parts.policyPaths;
-  }
+  readonly policyPaths: (core: Core) => PolicyPaths | Promise<PolicyPaths>;
 }
 
-export type { Endpoint };
+export interface Endpoint extends EndpointParts {
+  readonly operation: Operation | undefined;
+  /** Capability that it requires; `sudo` is required in addition to that of the method. */
+  readonly capability: Capability;
+}
+
+function endpointOf(parts: EndpointParts): Endpoint {
+  const operation = typeof parts.match === 'string' ? undefined : parts.match.served.operation;
+  const { capability = 'sudo' } = operation ?? {};
+  return {
+    ...parts,
+    operation,
+    capability: capability === 'sudo' ? CAPABILITY_OF[parts.method] : capability,
+  };
+}
 
 /** Operations at a path, or below a mount. */
 export interface PathOffer {
@@ -173,7 +158,7 @@ function vaultEndpoint(
     paths ??= { paths: spellingsOf(path, match, mount) };
     return paths;
   };
-  return new Endpoint({ revision, method, path, match, mount, isOpenPath, policyPrefix: '', policyPaths });
+  return endpointOf({ revision, method, path, match, mount, isOpenPath, policyPrefix: '', policyPaths });
 }
 
 /** Whether a printed path is parsed back unchanged: a value with a slash must not lead to another operation or name. */
@@ -209,7 +194,7 @@ export class DocumentEndpoints {
   at({ revision }: StoreLook, method: Method | undefined, path: string): Endpoint {
     const match = method === undefined ? 'unsupported-operation' : this.#routes.match(method, path);
     const meant = decodeURIComponent(path);
-    return new Endpoint({
+    return endpointOf({
       revision,
       method: method ?? 'GET',
       path: DOCUMENT_PREFIX + meant,

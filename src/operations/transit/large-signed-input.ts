@@ -1,6 +1,6 @@
 /** Large inputs of sign and verify, apart from their parameters: verifying without a store loads no key types. */
 
-import { asCofferError } from '../../ground/errors.ts';
+import { refusedAs } from '../../ground/errors.ts';
 import { DEFAULT_HASH, hashNamed } from '../../transit/hashing.ts';
 import { keyTypeNamed } from '../../transit/key-types/index.ts';
 import type { LargeInput, Runner } from '../declaration/operation.ts';
@@ -24,12 +24,7 @@ export const largeSignedInput: LargeInput = {
 };
 
 async function signsHashes(runner: Runner, name: string): Promise<boolean> {
-  try {
-    const { data } = await runner.run('transit keys read', { name });
-    const type = (data as { readonly type?: unknown } | undefined)?.type;
-    return keyTypeNamed(String(type))?.signing?.signsHashes === true;
-  } catch (error) {
-    if (asCofferError(error)?.kind === 'denied') return false;
-    throw error;
-  }
+  const key = await runner.run('transit keys read', { name }).catch(refusedAs(undefined, 'denied'));
+  const type = (key?.data as { readonly type?: unknown } | undefined)?.type;
+  return keyTypeNamed(String(type))?.signing?.signsHashes === true;
 }

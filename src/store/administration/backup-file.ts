@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { alignedBuffer } from '../../ground/aligned.ts';
 import { ByteQueue } from '../../ground/byte-queue.ts';
-import { asCofferError, corrupt, placed } from '../../ground/errors.ts';
+import { corrupt, placed, refusedAs } from '../../ground/errors.ts';
 import type { Area, BlobRef } from '../backends/backend.ts';
 import { diskError, ELSEWHERE } from '../backends/files/disk-errors.ts';
 import { FILE_MODE } from '../backends/files/durable-files.ts';
@@ -158,11 +158,8 @@ export function mayBeginBackup(bytes: Uint8Array): boolean {
 }
 
 async function checkMagic(source: HashedFile, path: string): Promise<void> {
-  const magic = await source.take(MAGIC.length).catch((error: unknown) => {
-    // Too short to be a backup. A disk error says nothing about the file and is rethrown.
-    if (asCofferError(error)?.kind === 'corrupt') return Buffer.alloc(MAGIC.length);
-    throw error;
-  });
+  // Fails if it is too short to be a backup. A disk error says nothing about the file and is rethrown.
+  const magic = await source.take(MAGIC.length).catch(refusedAs(Buffer.alloc(MAGIC.length), 'corrupt'));
   if (magic.equals(MAGIC)) return;
   if (mayBeginBackup(magic)) {
     throw corrupt(

@@ -5,6 +5,7 @@ import {
   placed,
   printPlace,
   refusedAs,
+  unlessRefused,
 } from '../../ground/errors.ts';
 import type { Backend, OpensBlob, WriteSession } from '../backends/backend.ts';
 import { withBackendAt } from '../backends/registry.ts';
@@ -104,13 +105,8 @@ const unlockIfPossible = (
 const opening =
   (root: RootKey, backend: Backend): OpensBlob =>
   (ref, bytes) => {
-    try {
-      const { identity } = root.open(ref, bytes, backend.locate(root.generation, ref));
-      return root.refOf(identity).name === ref.name;
-    } catch (error) {
-      if (asCofferError(error)?.kind !== 'corrupt') throw error;
-      return false;
-    }
+    const open = () => root.open(ref, bytes, backend.locate(root.generation, ref));
+    return unlessRefused(() => root.refOf(open().identity).name === ref.name, false, 'corrupt');
   };
 
 /**

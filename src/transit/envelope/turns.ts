@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { readSync, writeSync } from 'node:fs';
 import { alignedBuffer } from '../../ground/aligned.ts';
+import { attempt } from '../../ground/attempt.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { turn } from '../../ground/pause.ts';
 import type { ChunkStage } from './chunk-cipher.ts';
@@ -129,12 +130,9 @@ async function runHere(part: TurnPart): Promise<Trouble | undefined> {
 function runThread(part: TurnPart): Promise<Trouble | undefined> {
   const { Worker } = process.getBuiltinModule('node:worker_threads');
   return new Promise((resolve, reject) => {
-    let thread: InstanceType<typeof Worker>;
-    try {
-      thread = new Worker(threadText(), { eval: true, workerData: part, env: {}, execArgv: [] });
-    } catch {
-      return resolve(undefined);
-    }
+    const options = { eval: true, workerData: part, env: {}, execArgv: [] };
+    const thread = attempt(() => new Worker(threadText(), options));
+    if (thread === undefined) return resolve(undefined);
     let ended: { readonly trouble: Trouble | undefined } | undefined;
     let failure: unknown = new Error('a worker thread exited unexpectedly');
     thread.once('message', (trouble) => {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { asCofferError, denied, invalid } from '../../../ground/errors.ts';
+import { denied, invalid, refusedAs, unlessRefused } from '../../../ground/errors.ts';
 import { ownWords } from '../../../ground/own-words.ts';
 import type { Mount } from '../../../mounts/mount.ts';
 import type { View } from '../../../store/store.ts';
@@ -47,14 +47,12 @@ export async function roleThatFits(
   { store, mount, clock }: CertPorts,
   certificates: ClientCertificates | undefined,
 ): Promise<string | undefined> {
-  try {
-    const presented = readPresented(certificates);
-    const found = await store.read((view) => judge(view, mount, presented, { name: '', nowMs: clock.now() }));
-    return found.name;
-  } catch (error) {
-    if (asCofferError(error) === undefined) throw error;
-    return undefined;
-  }
+  const presented = unlessRefused(() => readPresented(certificates), undefined);
+  if (presented === undefined) return undefined;
+  const asked = { name: '', nowMs: clock.now() };
+  return store
+    .read(async (view) => (await judge(view, mount, presented, asked)).name)
+    .catch(refusedAs(undefined));
 }
 
 async function admit(

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
+import { attempt } from '../../../ground/attempt.ts';
 import { isLoopback } from '../../../ground/loopback.ts';
 import { isObject } from '../../../ground/objects.ts';
 import { fetchOutside } from '../../login/fetch-outside.ts';
@@ -54,12 +55,7 @@ const isOverTls = (address: string): boolean =>
   URL.canParse(address) && new URL(address).protocol === 'https:';
 
 function parsed(text: string, what: string): Readonly<Record<string, unknown>> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // Reported below.
-  }
+  const value: unknown = attempt(() => JSON.parse(text));
   if (!isObject(value)) throw new Error(`${what} is not a JSON object`);
   return value;
 }

@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { attempt } from '../../../ground/attempt.ts';
 import { JWS_ALGORITHMS } from '../../../ground/curves.ts';
-import { asCofferError, invalid, unavailable } from '../../../ground/errors.ts';
+import { invalid, refusedAs, unavailable } from '../../../ground/errors.ts';
 import { madeOnce } from '../../../ground/made-once.ts';
 import { ownWords } from '../../../ground/own-words.ts';
 import type { Store } from '../../../store/store.ts';
@@ -223,20 +223,16 @@ export class IssuerKeys {
    */
   async #store(fetched: FetchedKeys): Promise<FetchedKeys> {
     const { store, mount } = this.#room;
-    try {
-      return await store.transact(async (tx) => {
-        const before = await tx.get<FetchedKeys>(fetchedRef(mount));
-        // The mount may be gone by now.
-        if (before?.source !== this.id) return fetched;
-        const age = this.#age(before.fetchedMs);
-        if (this.#isOurs(before) && age <= this.#age(fetched.fetchedMs)) return before;
-        if (before.keys !== fetched.keys || age >= STORED_MS) tx.put(fetchedRef(mount), fetched);
-        return fetched;
-      });
-    } catch (error) {
-      if (asCofferError(error) === undefined) throw error;
+    const stored = store.transact(async (tx) => {
+      const before = await tx.get<FetchedKeys>(fetchedRef(mount));
+      // The mount may be gone by now.
+      if (before?.source !== this.id) return fetched;
+      const age = this.#age(before.fetchedMs);
+      if (this.#isOurs(before) && age <= this.#age(fetched.fetchedMs)) return before;
+      if (before.keys !== fetched.keys || age >= STORED_MS) tx.put(fetchedRef(mount), fetched);
       return fetched;
-    }
+    });
+    return stored.catch(refusedAs(fetched));
   }
 
   /** Returns the age in milliseconds; infinite for missing times, and for times in the future. */

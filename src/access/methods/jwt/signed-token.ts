@@ -57,12 +57,7 @@ export function checkForm(token: string, ofIssuer: boolean): void {
 
 function headerIn(part: string, refuse: (reason: string) => Error): Readonly<Record<string, unknown>> {
   const json = Buffer.from(part, 'base64url').toString('utf8');
-  let header: unknown;
-  try {
-    header = JSON.parse(json);
-  } catch {
-    // Reported below.
-  }
+  const header: unknown = attempt(() => JSON.parse(json));
   if (isObject(header)) return header;
   throw refuse(`invalid character '${visibleStart(json)}' looking for beginning of value`);
 }

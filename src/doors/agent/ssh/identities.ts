@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { Offer } from '../../../access/doors.ts';
+import { attempt } from '../../../ground/attempt.ts';
 import { asCofferError } from '../../../ground/errors.ts';
 import { isObject } from '../../../ground/objects.ts';
 import { resultOf } from '../../../operations/declaration/operation.ts';
@@ -109,12 +110,7 @@ const blobs = new WeakMap<KeyObject, Buffer | undefined>();
 
 function blobOf(key: KeyObject): Buffer | undefined {
   if (blobs.has(key)) return blobs.get(key);
-  let blob: Buffer | undefined;
-  try {
-    blob = sshBlob(key);
-  } catch {
-    // SSH does not support keys of this type.
-  }
+  const blob = attempt(() => sshBlob(key));
   blobs.set(key, blob);
   return blob;
 }

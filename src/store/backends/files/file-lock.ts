@@ -1,5 +1,6 @@
 import { accessSync, closeSync, constants, openSync, type Stats, statSync, utimesSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import { attempt } from '../../../ground/attempt.ts';
 import { elapsedMs } from '../../../ground/clock.ts';
 import { type CofferError, corrupt, placed, unavailable } from '../../../ground/errors.ts';
 import { inTime, pause } from '../../../ground/pause.ts';
@@ -212,12 +213,11 @@ export class FileLock {
   #noteHolder(): void {
     const nowMs = Date.now();
     if (Math.abs(nowMs - this.#notedMs) < NOTED_EVERY_MS) return;
-    try {
+    // Only used for a message.
+    attempt(() => {
       utimesSync(this.#path, nowMs / 1000, nowMs / 1000);
       this.#notedMs = nowMs;
-    } catch {
-      // Only used for a message.
-    }
+    });
   }
 
   /**

@@ -1,4 +1,4 @@
-import { asCofferError, type CofferError, corrupt, placed } from '../../../../ground/errors.ts';
+import { type CofferError, corrupt, placed, unlessRefused } from '../../../../ground/errors.ts';
 import { REPAIR } from '../../../refusals.ts';
 import { readWhole } from '../durable-files.ts';
 import { formatOf, WITH_LOG, WITHOUT_LOG } from '../header-format.ts';
@@ -37,12 +37,7 @@ export function hiddenLog(directory: StoreDirectory, name: StateName): CofferErr
 }
 
 function hasChange({ layout, log }: StoreDirectory, number: number): boolean {
-  try {
-    const at = { number, path: layout.logFile(number), storeId: log.storeId };
-    const file = LogFile.read(at, { upTo: Number.POSITIVE_INFINITY });
-    return file !== undefined && file.records > 0;
-  } catch (error) {
-    if (asCofferError(error)?.kind !== 'corrupt') throw error;
-    return true;
-  }
+  const at = { number, path: layout.logFile(number), storeId: log.storeId };
+  const records = () => LogFile.read(at, { upTo: Number.POSITIVE_INFINITY })?.records ?? 0;
+  return unlessRefused(() => records() > 0, true, 'corrupt');
 }

@@ -1,4 +1,10 @@
-import { asCofferError, type CofferError, corrupt, placed } from '../../../../ground/errors.ts';
+import {
+  asCofferError,
+  type CofferError,
+  corrupt,
+  placed,
+  unlessRefused,
+} from '../../../../ground/errors.ts';
 import { REPAIR, RESTORE } from '../../../refusals.ts';
 import { areas, type BlobRef, type Flaw, type Mend, type OpensBlob, type OpensBlobs } from '../../backend.ts';
 import {
@@ -55,13 +61,10 @@ export function damageOf({ layout, state, log }: StoreDirectory, name: StateName
 export function readWhatIsWhole({ layout, log }: StoreDirectory): void {
   log.forget();
   for (const number of withoutGap(listLog(layout))) {
-    try {
-      const at = { number, path: layout.logFile(number), storeId: log.storeId };
-      const file = LogFile.read(at, { upTo: Number.POSITIVE_INFINITY, isStrict: true });
-      if (file !== undefined) log.add(file);
-    } catch (error) {
-      if (asCofferError(error)?.kind !== 'corrupt') throw error;
-    }
+    const at = { number, path: layout.logFile(number), storeId: log.storeId };
+    const read = () => LogFile.read(at, { upTo: Number.POSITIVE_INFINITY, isStrict: true });
+    const file = unlessRefused(read, undefined, 'corrupt');
+    if (file !== undefined) log.add(file);
   }
 }
 
