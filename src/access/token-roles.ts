@@ -1,7 +1,7 @@
 import { invalid } from '../ground/errors.ts';
 import { glob } from '../ground/glob.ts';
 import { ownWords } from '../ground/own-words.ts';
-import { type DocumentRef, deleteIfThere, type ListOptions, type Store, type View } from '../store/store.ts';
+import { type DocumentRef, deleteIfThere, type Store, type View } from '../store/store.ts';
 import { boundNetworks } from './login/networks.ts';
 import { NO_TEXTS } from './login/token-settings.ts';
 import { DEFAULT, policyName } from './policies.ts';
@@ -61,8 +61,8 @@ export class TokenRoles {
     this.#store = store;
   }
 
-  list(options: ListOptions = {}): Promise<string[]> {
-    return this.#store.read((view) => view.list(COLLECTION, options));
+  list(): Promise<string[]> {
+    return this.#store.read((view) => view.list(COLLECTION));
   }
 
   read(name: string): Promise<TokenRole | undefined> {

@@ -7,6 +7,15 @@ export function wipe(...secrets: (Uint8Array | undefined)[]): void {
   for (const secret of secrets) secret?.fill(0);
 }
 
+/** Uses a secret, and then overwrites it: nothing may use it later, so `use` is not asynchronous. */
+export function wiping<S extends Uint8Array, T>(secret: S, use: (secret: S) => T): T {
+  try {
+    return use(secret);
+  } finally {
+    wipe(secret);
+  }
+}
+
 /** Returns the UTF-8 bytes of a text. */
 export const utf8 = (text: string): Buffer => Buffer.from(text, 'utf8');
 

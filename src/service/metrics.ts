@@ -3,7 +3,9 @@
  * and a dashboard refer to the metrics by name: they are checked against the output of this module.
  * @see docs/decisions/0067
  */
+
 import type { ErrorKind } from '../ground/errors.ts';
+import { madeOnce } from '../ground/made-once.ts';
 import type { StoreCondition } from './conditions.ts';
 
 /** Upper bounds of the duration buckets, in seconds. */
@@ -62,11 +64,10 @@ export class Metrics {
     this.#inFlight -= 1;
     const name = `${api} ${KNOWN_METHODS.has(method) ? method : 'other'} ${status}`;
     this.#requests.set(name, (this.#requests.get(name) ?? 0) + 1);
-    let durations = this.#durations.get(api);
-    if (durations === undefined) {
-      durations = { counts: Array.from({ length: BUCKETS.length + 1 }, () => 0), sumSeconds: 0 };
-      this.#durations.set(api, durations);
-    }
+    const durations = madeOnce(this.#durations, api, () => ({
+      counts: Array.from({ length: BUCKETS.length + 1 }, () => 0),
+      sumSeconds: 0,
+    }));
     const found = BUCKETS.findIndex((bound) => seconds <= bound);
     const bucket = found === -1 ? BUCKETS.length : found;
     durations.counts[bucket] = (durations.counts[bucket] ?? 0) + 1;

@@ -1,4 +1,4 @@
-import { asCofferError, invalid } from '../ground/errors.ts';
+import { invalid, refusedAs } from '../ground/errors.ts';
 import { openStore } from '../store/open.ts';
 import type { SealedStore } from '../store/sealed/sealed-store.ts';
 import type { Credential } from '../store/slots/credential.ts';
@@ -118,14 +118,9 @@ async function openOrStaySealed<S>({ settings, credentials }: ServeOptions<S>): 
   readonly store: SealedStore | undefined;
 }> {
   const keys: UnsealKey[] = [];
-  try {
-    const store = await openStore({
-      location: settings.location,
-      credentials: remembering(credentials, (key) => keys.push(key)),
-    });
-    return { keys, store };
-  } catch (error) {
-    if (asCofferError(error)?.kind !== 'sealed') throw error;
-    return { keys: [], store: undefined };
-  }
+  const store = await openStore({
+    location: settings.location,
+    credentials: remembering(credentials, (key) => keys.push(key)),
+  }).catch(refusedAs(undefined, 'sealed'));
+  return { keys: store === undefined ? [] : keys, store };
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../../ground/clock.ts';
+import { madeOnce } from '../../ground/made-once.ts';
 import { setAmong } from '../../ground/objects.ts';
 import type { Mount } from '../../mounts/mount.ts';
 import { collectionOf, loginMount } from '../../mounts/mounts.ts';
@@ -167,11 +168,8 @@ export class Lockout {
 /** One instance per store and process. */
 const lockouts = new WeakMap<Store, Lockout>();
 
-export function lockoutOf(store: Store, clock: Clock): Lockout {
-  const known = lockouts.get(store) ?? new Lockout(store, clock);
-  lockouts.set(store, known);
-  return known;
-}
+export const lockoutOf = (store: Store, clock: Clock): Lockout =>
+  madeOnce(lockouts, store, () => new Lockout(store, clock));
 
 /** Lists the names of a mount that are currently locked, sorted. */
 export async function lockedNames(store: Store, mount: Mount, clock: Clock): Promise<readonly string[]> {

@@ -24,18 +24,14 @@ const DATA_STATUS: Readonly<Record<ErrorKind, number>> = {
 
 /** Status codes of `/api/v2`. Forbidden resources have the same status as missing ones. */
 const DOCUMENT_STATUS: Readonly<Record<ErrorKind, number>> = {
+  ...DATA_STATUS,
   invalid: 422,
   unsupported: 422,
   'not-found': 404,
   denied: 404,
-  sealed: 503,
   conflict: 422,
   exists: 422,
   inauthentic: 422,
-  corrupt: 500,
-  unavailable: 503,
-  unconfirmed: 409,
-  'too-large': 413,
 };
 
 /** Returns the status of an error: a missing resource is 404 for reads, and a client error for changes. */

@@ -133,12 +133,20 @@ export const newTagsIn =
       isObject(item) && typeof item['name'] === 'string' ? [item['name']] : [],
     );
     const { organization: organization_name } = runner;
-    if (organization_name === undefined) return [];
-    const missing = await Promise.all(
-      names.map((tag_name) => isMissing(runner, 'tags show', { organization_name, tag_name })),
-    );
-    return names.filter((_, index) => missing[index]).map((name) => ({ kind: 'tag', name }));
+    return organization_name === undefined ? [] : missingTags(runner, organization_name, names);
   };
+
+/** Returns those of some names that no tag of an organization has. */
+export async function missingTags(
+  runner: Runner,
+  organization_name: unknown,
+  names: readonly string[],
+): Promise<readonly NewName[]> {
+  const missing = await Promise.all(
+    names.map((tag_name) => isMissing(runner, 'tags show', { organization_name, tag_name })),
+  );
+  return names.filter((_, index) => missing[index]).map((name) => ({ kind: 'tag', name }));
+}
 
 async function idFor(kind: IdentifiedKind, given: unknown, runner: Runner): Promise<unknown> {
   if (typeof given !== 'string' || (await isIdentifier(kind, given, runner))) return given;

@@ -1,4 +1,5 @@
 import { boundedSeconds, printGoTime, printTime } from '../../ground/clock.ts';
+import { madeOnce } from '../../ground/made-once.ts';
 import { GO_ZERO_TIME } from '../../transit/backup/go-fields.ts';
 import { decodeContextOrRefuse } from '../../transit/data-key.ts';
 import { certificatesPem } from '../../transit/export.ts';
@@ -37,10 +38,7 @@ const HKDF_NAME = 'hkdf_sha256';
  */
 export function keyData(asking: CallerDialect, key: NamedKey, contextText?: string) {
   if (contextText !== undefined) return formatKey(asking, key, contextText);
-  const known = asking.keepsFamilyRules ? formattedForVault : formatted;
-  const data = known.get(key) ?? formatKey(asking, key);
-  known.set(key, data);
-  return data;
+  return madeOnce(asking.keepsFamilyRules ? formattedForVault : formatted, key, () => formatKey(asking, key));
 }
 
 /** Keys as they were formatted last, by callers: a key that has changed is another object. */

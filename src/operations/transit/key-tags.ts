@@ -5,12 +5,12 @@ import { organizationNotFound } from '../../tags/organization.ts';
 import type { KeyTags } from '../../tags/tagged-keys.ts';
 import type { Engine } from '../../transit/engine.ts';
 import { changeKnown, keyIn, requireKey } from '../../transit/key-collection.ts';
-import { isMissing } from '../declaration/deleting.ts';
 import type { MountCall, NewName, Runner } from '../declaration/operation.ts';
 import { checkCount, text, texts } from '../declaration/params.ts';
 import type { Table } from '../declaration/table.ts';
 import { MOST_LINKED } from '../json-api/linkage.ts';
 import { organizationFlag } from '../json-api/params.ts';
+import { missingTags } from '../tags/by-name.ts';
 import { counted } from '../tags/documents.ts';
 import { type ChangeWords, changeText, lengthOf, tagsOfKeyAlready } from '../tags/unchanged.ts';
 import { existingKey, transitOperation } from './parameters.ts';
@@ -63,11 +63,11 @@ async function newTags(
   runner: Runner,
 ): Promise<readonly NewName[]> {
   if (organization_name === undefined || !Array.isArray(given)) return [];
-  const names = given.map(String).filter((name) => !name.includes('='));
-  const missing = await Promise.all(
-    names.map((tag_name) => isMissing(runner, 'tags show', { organization_name, tag_name })),
+  return missingTags(
+    runner,
+    organization_name,
+    given.map(String).filter((name) => !name.includes('=')),
   );
-  return names.filter((_, index) => missing[index]).map((name) => ({ kind: 'tag', name }));
 }
 
 /** Returns the tags of a key; looked up only if the key refers to some. */

@@ -1,5 +1,5 @@
 import { alternatives } from '../../ground/alternatives.ts';
-import { wipe } from '../../ground/bytes.ts';
+import { wipe, wiping } from '../../ground/bytes.ts';
 import { asCofferError, type CofferError, corrupt, denied, placed } from '../../ground/errors.ts';
 import type { Backend } from '../backends/backend.ts';
 import { lockedStore, RESTORE } from '../refusals.ts';
@@ -165,11 +165,7 @@ async function unwrap(
   const revealed = await credential.reveal(usable.flatMap(({ slot }) => slot.wrapped ?? []));
   if (revealed === undefined) return undefined;
   if (revealed === 'none') return { kind: 'key', bytes: Buffer.alloc(0) };
-  try {
-    return rawKeySecret(revealed);
-  } finally {
-    wipe(revealed);
-  }
+  return wiping(revealed, rawKeySecret);
 }
 
 async function reveal(
@@ -178,12 +174,10 @@ async function reveal(
   const revealed = await credential.reveal();
   if (revealed === undefined) return undefined;
   if (typeof revealed === 'string') return revealed === '' ? undefined : passphraseSecret(revealed);
-  try {
-    if (credential.kind !== 'passphrase') return secretOf[credential.kind](revealed);
-    return revealed.length === 0 ? undefined : passphraseSecret(revealed);
-  } finally {
-    wipe(revealed);
-  }
+  return wiping(revealed, (bytes) => {
+    if (credential.kind !== 'passphrase') return secretOf[credential.kind](bytes);
+    return bytes.length === 0 ? undefined : passphraseSecret(bytes);
+  });
 }
 
 const secretOf = { raw: rawKeySecret, 'key-file': keyFileSecret, command: commandSecret };

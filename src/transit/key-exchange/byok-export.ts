@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { wipe } from '../../ground/bytes.ts';
+import { wiping } from '../../ground/bytes.ts';
 import { type CofferError, conflict, invalid, unsupported } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import type { Engine } from '../engine.ts';
@@ -61,12 +61,9 @@ function wrap(engine: Engine, { type }: NamedKey, version: KeyVersion, { under, 
       hint: 'only the public key of this version was imported',
     });
   }
-  const secret = type.importing.secretBytes(version.material);
-  try {
-    return wrapForTransport(under, hash, secret, engine.random).toString('base64');
-  } finally {
-    wipe(secret);
-  }
+  return wiping(type.importing.secretBytes(version.material), (secret) =>
+    wrapForTransport(under, hash, secret, engine.random).toString('base64'),
+  );
 }
 
 function publicRsaKey(destination: NamedKey): KeyObject {

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { wipe } from '../../ground/bytes.ts';
+import { wipe, wiping } from '../../ground/bytes.ts';
 import { type CofferError, invalid, notFound, unsupported } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { hkdfExpand, hkdfExtract } from '../derivation.ts';
@@ -117,12 +117,7 @@ async function agreedInputKey(engine: Engine, wanted: KeyDerivation): Promise<Ke
   }
   requireNotSoftDeleted(base);
   const { material } = baseVersion(base, wanted.baseKeyVersion);
-  const secret = await agreement.secretWith(material, wanted.peerPublicKey);
-  try {
-    return hkdfExtract(secret);
-  } finally {
-    wipe(secret);
-  }
+  return wiping(await agreement.secretWith(material, wanted.peerPublicKey), hkdfExtract);
 }
 
 function baseVersion(base: NamedKey, requested: number): KeyVersion {

@@ -8,7 +8,7 @@ import {
   privateDecrypt,
   publicEncrypt,
 } from 'node:crypto';
-import { wipe } from '../../ground/bytes.ts';
+import { wiping } from '../../ground/bytes.ts';
 import { type CofferError, invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import type { Random } from '../../ground/random.ts';
@@ -101,12 +101,9 @@ export function wrapForTransport(
   random: Random,
 ): Buffer {
   const hash = oaepHash(hashName, 'hash');
-  const ephemeral = random.bytes(EPHEMERAL_KEY_BYTES);
-  try {
-    return Buffer.concat([publicEncrypt(oaep(publicKey, hash), ephemeral), wrapPadded(ephemeral, target)]);
-  } finally {
-    wipe(ephemeral);
-  }
+  return wiping(random.bytes(EPHEMERAL_KEY_BYTES), (ephemeral) =>
+    Buffer.concat([publicEncrypt(oaep(publicKey, hash), ephemeral), wrapPadded(ephemeral, target)]),
+  );
 }
 
 /**
@@ -123,15 +120,12 @@ export function unwrapFromTransport(privateKey: KeyObject, hashName: string, blo
       hint: 'give the wrapped AES key, followed by the key that it wraps',
     });
   }
-  const ephemeral = openEphemeral(privateKey, hash, blob.subarray(0, modulusBytes));
-  try {
+  return wiping(openEphemeral(privateKey, hash, blob.subarray(0, modulusBytes)), (ephemeral) => {
     if (ephemeral.length !== EPHEMERAL_KEY_BYTES) {
       throw invalid(ownWords('expected ephemeral AES key to be 256-bit'), { field: 'ciphertext' });
     }
     return unwrapPadded(ephemeral, blob.subarray(modulusBytes));
-  } finally {
-    wipe(ephemeral);
-  }
+  });
 }
 
 function openEphemeral(privateKey: KeyObject, hash: string, wrapped: Uint8Array): Buffer {

@@ -8,7 +8,7 @@ import {
   type VerifyKeyObjectInput,
 } from 'node:crypto';
 import { encodeBase64 } from '../../ground/base64.ts';
-import { wipe } from '../../ground/bytes.ts';
+import { wipe, wiping } from '../../ground/bytes.ts';
 import { asCofferError, type CofferError, invalid, unsupported } from '../../ground/errors.ts';
 import { madeOnce } from '../../ground/made-once.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
@@ -174,12 +174,10 @@ export const certifiedBy = (hash: string | null, algorithm?: string): Certificat
  */
 export function storedKey(key: KeyObject): StoredMaterial {
   if (key.type === 'public') return { publicKey: spkiOf(key) };
-  const pkcs8 = pkcs8BytesOf(key);
-  try {
-    return { secret: encodeBase64(pkcs8), publicKey: spkiOf(createPublicKey(key)) };
-  } finally {
-    wipe(pkcs8);
-  }
+  return wiping(pkcs8BytesOf(key), (pkcs8) => ({
+    secret: encodeBase64(pkcs8),
+    publicKey: spkiOf(createPublicKey(key)),
+  }));
 }
 
 /**
@@ -189,12 +187,9 @@ export function keyOf({ secret, publicKey }: StoredMaterial): KeyObject {
   if (secret === undefined) {
     return createPublicKey({ key: Buffer.from(publicKey ?? '', 'base64'), format: 'der', type: 'spki' });
   }
-  const pkcs8 = Buffer.from(secret, 'base64');
-  try {
-    return createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' });
-  } finally {
-    wipe(pkcs8);
-  }
+  return wiping(Buffer.from(secret, 'base64'), (pkcs8) =>
+    createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' }),
+  );
 }
 
 type Generate = (

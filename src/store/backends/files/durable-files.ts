@@ -261,37 +261,23 @@ export function foreign(
 const ABSENT: Uint8Array = new Uint8Array(0);
 
 /**
- * lowdb adapter for one sealed file. Reads come from its final path; writes put the new content, durably, at another
- * path, from where the caller renames it into place. So no reader sees half of what a `Low` has written.
+ * lowdb adapter for one sealed file. New content is written, durably, to another path, from where the caller renames it
+ * into place. So no reader sees half of what a `Low` has written.
  * @see docs/decisions/0008
  */
-class StagedFile implements Adapter<Uint8Array> {
-  readonly #path: string;
-  readonly #stagedPath: string;
-
-  constructor(path: string, stagedPath: string) {
-    this.#path = path;
-    this.#stagedPath = stagedPath;
-  }
-
-  async read(): Promise<Uint8Array | null> {
-    return readWhole(this.#path) ?? null;
-  }
-
-  async write(bytes: Uint8Array): Promise<void> {
-    await writeDurably(this.#stagedPath, bytes);
-  }
-}
+const sealedFile = (path: string): Adapter<Uint8Array> => ({
+  read: async () => readWhole(path) ?? null,
+  write: (bytes) => writeDurably(path, bytes),
+});
 
 /** Reads a sealed file; undefined if it does not exist. */
 export async function readBlobFile(path: string): Promise<Uint8Array | undefined> {
   // Use a new Low for each read: a used one would still show a file that has been deleted since.
-  const file = new Low(new StagedFile(path, ''), ABSENT);
+  const file = new Low(sealedFile(path), ABSENT);
   await file.read();
   return file.data === ABSENT ? undefined : file.data;
 }
 
-/** Writes the future content of the file at `path` to `stagedPath`, and waits until it is on disk. */
-export async function stageBlobFile(path: string, stagedPath: string, bytes: Uint8Array): Promise<void> {
-  await new Low(new StagedFile(path, stagedPath), bytes).write();
-}
+/** Writes the future content of a file to `stagedPath`, and waits until it is on disk. */
+export const stageBlobFile = (stagedPath: string, bytes: Uint8Array): Promise<void> =>
+  new Low(sealedFile(stagedPath), bytes).write();

@@ -236,7 +236,7 @@ async function putInPlace(
     deleteFile(path);
     return mended;
   }
-  await stageBlobFile(path, path + STAGED, bytes);
+  await stageBlobFile(path + STAGED, bytes);
   moveFile(path + STAGED, path);
   return mended;
 }
