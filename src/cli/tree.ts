@@ -83,7 +83,6 @@ const tagChanges = () => import('./commands/tags-changes.ts');
 const tagsFile = () => import('./commands/tags-file.ts');
 const tagsShown = () => import('./commands/tags-shown.ts');
 const permissions = () => import('./commands/permissions.ts');
-const agePlugin = () => import('./commands/age-plugin.ts');
 const team = () => import('./commands/team.ts');
 const teamInit = () => import('./commands/team-init.ts');
 const teamUnlock = () => import('./commands/team-unlock.ts');
@@ -166,7 +165,7 @@ const ADDED: Readonly<Record<string, Group['children']>> = {
 const signingCommands: Readonly<Record<string, Node>> = {
   sign: own('Sign files for ssh-keygen, git or minisign to verify', sign, 'command'),
   verify: own('Verify the signature of a file', () => import('./commands/verify.ts'), 'command'),
-  'age-plugin': hidden(own('Run as a plugin of age', agePlugin, 'command')),
+  'age-plugin': hidden(own('Run as a plugin of age', () => import('./commands/age-plugin.ts'), 'command')),
   'ssh-keygen': hidden(own('Sign and verify for git, as ssh-keygen does', sshKeygen, 'command')),
 };
 

@@ -145,6 +145,15 @@ export const throwing =
     throw replaced(error);
   };
 
+/** Returns the result of work; an error of it is replaced by another. */
+export function failingAs<T>(replaced: (error: unknown) => unknown, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw replaced(error);
+  }
+}
+
 /** Returns a CofferError, of one of the kinds if any are given; anything else is thrown. */
 export function expected(error: unknown, ...kinds: readonly ErrorKind[]): CofferError {
   const known = asCofferError(error);

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { attempt } from '../../ground/attempt.ts';
 import { utf8 } from '../../ground/bytes.ts';
+import { failingAs } from '../../ground/errors.ts';
 import { version as number } from '../../ground/version.ts';
 import { diskError } from '../../store/backends/files/disk-errors.ts';
 import { generateMasterKey } from '../../store/master-key.ts';
@@ -76,11 +77,10 @@ function thirdPartyLicenses(): string {
   }
   const [, program = ''] = process.argv;
   const file = join(dirname(realpathSync(program)), '..', 'dist', LICENSES);
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw diskError(error, 'read', file);
-  }
+  return failingAs(
+    (error) => diskError(error, 'read', file),
+    () => readFileSync(file, 'utf8'),
+  );
 }
 
 /**

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { closing } from '../../ground/closing.ts';
 import { makeWithParents } from '../../ground/directories.ts';
-import { invalid } from '../../ground/errors.ts';
+import { failingAs, invalid } from '../../ground/errors.ts';
 import type { ByteSink, ByteSource, OnProgress } from '../../transit/envelope/ports.ts';
 import { type InFile, openInFile } from '../files/in-file.ts';
 import { announceStandardInput } from '../files/input.ts';
@@ -176,11 +176,10 @@ async function writing<T>(
  */
 function makeHome(file: string): void {
   const directory = dirname(file);
-  try {
-    makeWithParents(directory, OWNER_ONLY);
-  } catch (error) {
-    throw writeFailure(directory, error, OUT_DIR);
-  }
+  failingAs(
+    (error) => writeFailure(directory, error, OUT_DIR),
+    () => makeWithParents(directory, OWNER_ONLY),
+  );
 }
 
 /** Sink for a person, with a line end after text that has none, as other commands have it. */

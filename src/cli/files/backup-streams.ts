@@ -4,7 +4,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { closing } from '../../ground/closing.ts';
-import { invalid, unavailable, withOtherHint } from '../../ground/errors.ts';
+import { invalid, throwing, unavailable, withOtherHint } from '../../ground/errors.ts';
 import { type BackupSource, mayBeginBackup } from '../../store/administration/backup-file.ts';
 import { diskError, ELSEWHERE } from '../../store/backends/files/disk-errors.ts';
 import type { Session } from '../session.ts';
@@ -70,32 +70,24 @@ export async function withBackupFrom<T>(
       hint: 'use the name of a file, or a pipe, instead of -',
     });
   const held = heldBackupPath();
-  return closing(await create(held), async (file) => {
-    let beginning = Buffer.alloc(0);
-    for await (const chunk of chunksOf(session.streams.in)) {
-      await append(file, chunk, held);
-      if (beginning.length < FEW_BYTES) beginning = Buffer.concat([beginning, chunk]).subarray(0, FEW_BYTES);
-      // Whatever else is piped in may never end, and would fill the disk.
-      if (!mayBeginBackup(beginning)) break;
-    }
-    return work({ file, name: NAME });
-  });
+  return closing(
+    await create(held).catch(throwing((error) => diskError(error, 'create', held, ELSEWHERE))),
+    async (file) => {
+      let beginning = Buffer.alloc(0);
+      for await (const chunk of chunksOf(session.streams.in)) {
+        await file.writeFile(chunk).catch(throwing((error) => diskError(error, 'write', held)));
+        if (beginning.length < FEW_BYTES)
+          beginning = Buffer.concat([beginning, chunk]).subarray(0, FEW_BYTES);
+        // Whatever else is piped in may never end, and would fill the disk.
+        if (!mayBeginBackup(beginning)) break;
+      }
+      return work({ file, name: NAME });
+    },
+  );
 }
 
 async function create(path: string): Promise<FileHandle> {
-  try {
-    const file = await open(path, 'wx+', OWNER_ONLY);
-    await rm(path, { force: true });
-    return file;
-  } catch (error) {
-    throw diskError(error, 'create', path, ELSEWHERE);
-  }
-}
-
-async function append(file: FileHandle, chunk: Uint8Array, path: string): Promise<void> {
-  try {
-    await file.writeFile(chunk);
-  } catch (error) {
-    throw diskError(error, 'write', path);
-  }
+  const file = await open(path, 'wx+', OWNER_ONLY);
+  await rm(path, { force: true });
+  return file;
 }

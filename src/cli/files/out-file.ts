@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { move } from '../../ground/directories.ts';
-import { CofferError, exists, invalid, throwing, unconfirmed } from '../../ground/errors.ts';
+import { CofferError, exists, failingAs, invalid, throwing, unconfirmed } from '../../ground/errors.ts';
 import { answered, turn } from '../../ground/pause.ts';
 import { diskReason } from '../../store/backends/files/disk-errors.ts';
 import type { PlainFile } from '../../transit/envelope/ports.ts';
@@ -277,13 +277,8 @@ const REASONS: typeof FILE_REASONS = {
   ENOSPC: 'no space left on the disk',
 };
 
-function withPlainErrors<T>({ path, field }: NamedOutput, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw writeFailure(path, error, field);
-  }
-}
+const withPlainErrors = <T>({ path, field }: NamedOutput, work: () => T): T =>
+  failingAs((error) => writeFailure(path, error, field), work);
 
 const withPlainErrorsLater = <T>({ path, field }: NamedOutput, work: Promise<T>): Promise<T> =>
   work.catch(throwing((error) => writeFailure(path, error, field)));

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAddress } from '../../client/address.ts';
 import { attempt } from '../../ground/attempt.ts';
-import { corrupt, invalid, placed } from '../../ground/errors.ts';
+import { corrupt, failingAs, invalid, placed } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { readPrivateFile } from '../../ground/private-files.ts';
 import { diskError, errorCode } from '../../store/backends/files/disk-errors.ts';
@@ -82,11 +82,10 @@ export class TokenFile {
   }
 
   forget(): void {
-    try {
-      rmSync(this.path, { force: true });
-    } catch (error) {
-      throw diskError(error, 'delete', this.path);
-    }
+    failingAs(
+      (error) => diskError(error, 'delete', this.path),
+      () => rmSync(this.path, { force: true }),
+    );
   }
 }
 

@@ -25,7 +25,7 @@ import { openKeyring, type TeamKeyring } from './keyring.ts';
 import { TeamMemory } from './memory.ts';
 import { removedHint } from './own-keys.ts';
 import type { KeyringPlace } from './place.ts';
-import { KeptValueKeys, OpenedValueKeys, type ValueKeys } from './value-keys.ts';
+import { keptValueKeys, openedValueKeys, type ValueKeys } from './value-keys.ts';
 import { factsElsewhere } from './witness.ts';
 
 /**
@@ -208,12 +208,12 @@ export class TeamKeys {
   #keysOf(keyring: TeamKeyring): Promise<ValueKeys> {
     return madeOnce(this.#valueKeys, keyring, async (): Promise<ValueKeys> => {
       const session = this.#session;
-      const opened = new OpenedValueKeys(keyring, (work) => session.atEnd(work));
+      const opened = openedValueKeys(keyring, (work) => session.atEnd(work));
       this.#agent ??= this.#findAgent(keyring);
       const agent = await this.#agent;
       if (agent === undefined) return opened;
       session.atEnd(() => agent.close());
-      return new KeptValueKeys(agent, opened);
+      return keptValueKeys(agent, opened);
     });
   }
 

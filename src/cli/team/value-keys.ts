@@ -44,97 +44,73 @@ export interface ValueKeys {
   seal(version: VersionFact, values: readonly OpenValue[]): Promise<readonly string[]>;
 }
 
-/** Opens values with the root keys of a keyring, which this command opens with the user's own private keys. */
-export class OpenedValueKeys implements ValueKeys {
-  readonly #keyring: TeamKeyring;
-  readonly #materials = new Map<string, Buffer>();
+/**
+ * Opens values with the root keys of a keyring, which this command opens with the user's own private keys.
+ * @param atEnd registers the wiping of key material
+ */
+export function openedValueKeys(keyring: TeamKeyring, atEnd: (work: () => void) => void): ValueKeys {
+  const materials = new Map<string, Buffer>();
   /** Material of the versions to encrypt with, which may be requested at once for thousands of values. */
-  readonly #fit = new Map<string, Promise<Buffer>>();
-
-  /**
-   * Prepares to use the keys of a keyring.
-   * @param atEnd registers the wiping of key material
-   */
-  constructor(keyring: TeamKeyring, atEnd: (work: () => void) => void) {
-    this.#keyring = keyring;
-    atEnd(() => wipe(...this.#materials.values()));
-  }
-
-  open: ValueKeys['open'] = async (versions, { name, value }) => {
-    const { opened, known } = await openWithAny(versions, ({ fact }) => this.#material(fact), {
-      name,
-      payload: value.payload,
-    });
-    return { opened, isKnown: known.length > 0 };
-  };
-
-  async seal(version: VersionFact, values: readonly OpenValue[]): Promise<readonly string[]> {
-    const material = await this.#fitMaterial(version);
-    return values.map(({ name, source }) => sealValue(material, name, source, systemRandom));
-  }
-
-  /** Returns the key material of a version to encrypt with. */
-  #fitMaterial(version: VersionFact): Promise<Buffer> {
-    return madeOnce(this.#fit, version.id, async () => {
-      await usableRoot(this.#keyring, version.version.under);
-      const material = await this.#material(version);
-      if (material !== undefined) return material;
-      throw conflict(`.coffer/${version.path} is damaged: its content cannot be decrypted`);
-    });
-  }
-
-  async #material({ id, version }: VersionFact): Promise<Buffer | undefined> {
-    const known = this.#materials.get(id);
+  const fit = new Map<string, Promise<Buffer>>();
+  atEnd(() => wipe(...materials.values()));
+  const materialOf = async ({ id, version }: VersionFact): Promise<Buffer | undefined> => {
+    const known = materials.get(id);
     if (known !== undefined) return known;
-    const { roots, state } = this.#keyring;
+    const { roots, state } = keyring;
     const root = await roots.open(version.under);
     // Another value may have needed it meanwhile: each material is kept once, and wiped at the end.
-    const other = this.#materials.get(id);
+    const other = materials.get(id);
     if (root === undefined || other !== undefined) return other;
     const material = openMaterial(root, state.store, version);
-    if (material !== undefined) this.#materials.set(id, material);
+    if (material !== undefined) materials.set(id, material);
     return material;
-  }
+  };
+  return {
+    async open(versions, { name, value }) {
+      const { opened, known } = await openWithAny(versions, ({ fact }) => materialOf(fact), {
+        name,
+        payload: value.payload,
+      });
+      return { opened, isKnown: known.length > 0 };
+    },
+    async seal(version, values) {
+      const material = await madeOnce(fit, version.id, async () => {
+        await usableRoot(keyring, version.version.under);
+        const found = await materialOf(version);
+        if (found !== undefined) return found;
+        throw conflict(`.coffer/${version.path} is damaged: its content cannot be decrypted`);
+      });
+      return values.map(({ name, source }) => sealValue(material, name, source, systemRandom));
+    },
+  };
 }
 
 /** Has an agent use the root keys that it keeps, and uses this command's own for others. */
-export class KeptValueKeys implements ValueKeys {
-  readonly #agent: KeyringConnection;
-  readonly #otherwise: ValueKeys;
+export function keptValueKeys(agent: KeyringConnection, otherwise: ValueKeys): ValueKeys {
   /** Answers to values that were opened together. */
-  readonly #answers = new Map<FoundValue, SentOpening>();
-
-  constructor(agent: KeyringConnection, otherwise: ValueKeys) {
-    this.#agent = agent;
-    this.#otherwise = otherwise;
-  }
-
-  async prepare(values: readonly ValueAndVersions[]): Promise<void> {
-    const answers = await this.#agent.open(values.map(sent));
-    for (const [index, { value }] of values.entries()) {
-      const answer = answers[index];
-      if (answer !== undefined) this.#answers.set(value, answer);
-    }
-  }
-
-  open: ValueKeys['open'] = async (versions, value) => {
-    const [answer] = [
-      this.#answers.get(value) ?? (await this.#agent.open([sent({ versions, value })])),
-    ].flat();
-    // The user's keys are not needed for a version that is not valid.
-    const isLacking = versions.some(({ isValid }, at) => isValid && answer?.known.includes(at) !== true);
-    if (answer === undefined || isLacking) return this.#otherwise.open(versions, value);
-    const opened = answer.opened.flatMap(({ at, bytes }) => {
-      const version = versions[at];
-      return version === undefined ? [] : [{ version, bytes: Buffer.from(bytes, 'base64') }];
-    });
-    return { opened, isKnown: answer.known.length > 0 };
+  const answers = new Map<FoundValue, SentOpening>();
+  return {
+    async prepare(values) {
+      const opened = await agent.open(values.map(sent));
+      for (const [index, { value }] of values.entries()) {
+        const answer = opened[index];
+        if (answer !== undefined) answers.set(value, answer);
+      }
+    },
+    async open(versions, value) {
+      const [answer] = [answers.get(value) ?? (await agent.open([sent({ versions, value })]))].flat();
+      // The user's keys are not needed for a version that is not valid.
+      const isLacking = versions.some(({ isValid }, at) => isValid && answer?.known.includes(at) !== true);
+      if (answer === undefined || isLacking) return otherwise.open(versions, value);
+      const opened = answer.opened.flatMap(({ at, bytes }) => {
+        const version = versions[at];
+        return version === undefined ? [] : [{ version, bytes: Buffer.from(bytes, 'base64') }];
+      });
+      return { opened, isKnown: answer.known.length > 0 };
+    },
+    seal: async (version, values) =>
+      (await agent.seal({ version: version.version, values })) ?? otherwise.seal(version, values),
   };
-
-  async seal(version: VersionFact, values: readonly OpenValue[]): Promise<readonly string[]> {
-    const payloads = await this.#agent.seal({ version: version.version, values });
-    return payloads ?? this.#otherwise.seal(version, values);
-  }
 }
 
 const sent = ({ versions, value }: ValueAndVersions): ValueToOpen => ({
