@@ -25,3 +25,17 @@ it('leaves a question on the terminal when nobody waits for its answer, and puts
   gone.abort();
   expect(await Promise.all(answers)).toEqual([false, true]);
 });
+
+it('puts no question for which nobody waits any more, and takes one that fails for a no', async () => {
+  const prompts = promptsDouble([true]);
+  const ask = askerOf(new Session(streamsDouble(), {}, new Map(), prompts, openRunner));
+  const here = new AbortController().signal;
+  expect(await ask?.('first?', AbortSignal.abort())).toBe(false);
+  expect(await ask?.('second?', here)).toBe(true);
+  expect(prompts.asked).toEqual(['second?']);
+  const program = { COFFER_ASKPASS: '/nowhere/askpass' };
+  const nobody = promptsDouble([], false);
+  const asking = askerOf(new Session(streamsDouble(), program, new Map(), nobody, openRunner));
+  expect(await asking?.('third?', here)).toBe(false);
+  expect(askerOf(new Session(streamsDouble(), {}, new Map(), nobody, openRunner))).toBeUndefined();
+});
