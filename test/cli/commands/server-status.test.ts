@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { chmodSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DirectoryHere } from '../directory-here.ts';
@@ -70,4 +71,17 @@ it.each<[string, Answers, boolean, readonly string[]]>([
   );
   expect(shown).toEqual([`Address: ${address}`, ...rows]);
   expect(asked.filter((url) => url.endsWith('/lookup-self'))).toHaveLength(hasToken && !told.sealed ? 1 : 0);
+});
+
+it('the status of a server is asked for with the token of an earlier login', async () => {
+  answers = { sealed: false, self: { display_name: 'bob', expire_time: null } };
+  const here = DirectoryHere.make({
+    COFFER_ADDR: address,
+    COFFER_STORE: undefined,
+    COFFER_MASTER_KEY: undefined,
+  });
+  here.write('home/.vault-token', 'cfr.x');
+  chmodSync(here.file('home/.vault-token'), 0o600);
+  const { out } = await here.run('status', { terminals: ['out', 'err'], columns: 120 });
+  expect(out).toMatch(/│ Logged in as +│ bob /);
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readShortText } from '../../../src/cli/files/input.ts';
 import { ClosedPipe, chunksOf, inputFrom, writeWhole } from '../../../src/cli/terminal/streams.ts';
+import { pause } from '../../../src/ground/pause.ts';
 import { refusal } from '../../refusal.ts';
 import { temporaryDirectory } from '../../store/temporary-store.ts';
 
@@ -62,7 +63,8 @@ describe('an input', () => {
     const writing = opened(path, 'w');
     const into = Buffer.alloc(10);
     const read = inputFrom(reading).read(into);
-    setTimeout(() => writeSync(writing, 'late'), 10);
+    await pause(10);
+    writeSync(writing, 'late');
     expect([await read, into.toString('utf8', 0, 4)]).toEqual([4, 'late']);
   });
 
