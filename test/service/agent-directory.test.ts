@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, utimesSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { AgentDirectory } from '../../src/service/agent/directory.ts';
 import { rounds } from '../long.ts';
 import { refusal } from '../refusal.ts';
@@ -16,6 +16,7 @@ beforeAll(() => {
   home = mkdtempSync(join(tmpdir(), 'c-'));
 });
 afterAll(() => rmSync(home, { recursive: true, force: true }));
+afterEach(() => void vi.restoreAllMocks());
 
 function directoryFor(store: string, runtime = home): AgentDirectory {
   const directory = AgentDirectory.of(store, { runtime });
@@ -94,5 +95,104 @@ describe('the directory of an agent', () => {
       const directory = directoryFor(`/${'s'.repeat(letters)}`, runtime);
       expect(directory.doorSocket('pkcs11').length).toBeLessThan(SOCKET_BYTES);
     }
+  });
+});
+
+describe('where the directory of an agent is', () => {
+  /** As a user of another number, whose directory below /run there is not. */
+  const asAnother = (): void => void vi.spyOn(process, 'geteuid').mockReturnValue(4_000_000_000);
+  const pathFor = (places: Parameters<typeof AgentDirectory.of>[1]) => AgentDirectory.of('/s', places)?.path;
+
+  it('is what is the own one of the user', () => {
+    expect(pathFor({ runtime: home, cache: '/cache', home: '/home/ada' })).toBe(join(home, 'coffer', '-s'));
+    asAnother();
+    expect(pathFor({ runtime: home, cache: '/cache', home: '/home/ada' })).toBe('/cache/coffer/run/-s');
+    expect(pathFor({ home: '/home/ada' })).toBe('/home/ada/.cache/coffer/run/-s');
+    expect(pathFor({ runtime: join(home, 'none'), cache: '/cache' })).toBe('/cache/coffer/run/-s');
+  });
+
+  it('is nowhere without an absolute path, or on a system without users', () => {
+    asAnother();
+    for (const places of [
+      {},
+      { cache: 'cache' },
+      { cache: '', home: '/home/ada' },
+      { home: 'ada' },
+      { runtime: '.' },
+    ])
+      expect(pathFor(places)).toBeUndefined();
+    expect(AgentDirectory.ofKeyrings({})).toEqual([]);
+    vi.spyOn(process, 'geteuid').mockReturnValue(undefined as never);
+    expect(pathFor({ runtime: home, cache: '/cache' })).toBeUndefined();
+  });
+
+  it('is below no relative path, though that is a directory of the user', () => {
+    expect(pathFor({ runtime: '.', cache: '/cache' })).not.toMatch(/^coffer/);
+  });
+
+  it('has those of the keyrings together', () => {
+    const runtime = mkdtempSync(join(home, 'k'));
+    expect(AgentDirectory.ofKeyrings({ runtime })).toEqual([]);
+    for (const id of ['one', 'two']) AgentDirectory.ofKeyring(id, { runtime })?.make();
+    const found = AgentDirectory.ofKeyrings({ runtime }).map(({ path }) => path);
+    expect(found.sort()).toEqual(['one', 'two'].map((id) => join(runtime, 'coffer', 'keyrings', id)));
+  });
+});
+
+describe('the directory of an agent is refused', () => {
+  function made(): { readonly runtime: string; readonly directory: AgentDirectory } {
+    const runtime = mkdtempSync(join(home, 'v'));
+    const directory = directoryFor('/s', runtime);
+    directory.make();
+    return { runtime, directory };
+  }
+  const refusalOf = (directory: AgentDirectory) => refusal(() => directory.verify());
+  const message = (path: string, why: string) => `refusing to use the agent in ${path}: it ${why}`;
+
+  it.each(['710', '701', '740', '704', '720', '702'])('when it has mode %s', (octal) => {
+    const mode = Number.parseInt(octal, 8);
+    const { runtime, directory } = made();
+    for (const path of [directory.path, join(runtime, 'coffer')]) {
+      chmodSync(path, mode);
+      expect(refusalOf(directory)).toMatchObject({
+        kind: 'unavailable',
+        message: message(path, 'is open to other users'),
+      });
+      chmodSync(path, 0o700);
+    }
+    directory.verify();
+  });
+
+  it('when others may write where it is, and not when they may only look there', () => {
+    const { runtime, directory } = made();
+    chmodSync(runtime, 0o755);
+    directory.verify();
+    for (const mode of [0o720, 0o702]) {
+      chmodSync(runtime, mode);
+      expect(refusalOf(directory).message).toBe(message(runtime, 'is open to other users'));
+    }
+    chmodSync(runtime, 0o700);
+  });
+
+  it('when it is a file or a link', () => {
+    const { directory } = made();
+    const { path } = directory;
+    rmSync(path, { recursive: true });
+    writeFileSync(path, '');
+    expect(refusalOf(directory).message).toBe(message(path, 'is not a directory'));
+    rmSync(path);
+    symlinkSync(home, path);
+    expect(refusalOf(directory).message).toBe(message(path, 'is not a directory'));
+  });
+
+  it('when it belongs to somebody else', () => {
+    const { runtime } = made();
+    const own = process.geteuid?.();
+    vi.spyOn(process, 'geteuid').mockReturnValue(4_000_000_000);
+    const directory = AgentDirectory.of('/s', { cache: runtime });
+    mkdirSync(directory?.path ?? '', { recursive: true, mode: 0o700 });
+    expect(refusal(() => directory?.verify()).message).toMatch(
+      new RegExp(`belongs to user ${own}, you are user 4000000000$`),
+    );
   });
 });

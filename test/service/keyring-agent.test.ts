@@ -1,9 +1,10 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { KeyringAgent } from '../../src/service/agent/keyring-agent.ts';
+import type { HandedKeyring } from '../../src/service/agent/keyring-calls.ts';
 
 const HOUR_MS = 3_600_000;
 
-function unlocked(): KeyringAgent {
+function unlocked(change: Partial<HandedKeyring> = {}, isReachable = (): boolean => true): KeyringAgent {
   const agent = new KeyringAgent({
     handed: {
       store: 's',
@@ -13,9 +14,10 @@ function unlocked(): KeyringAgent {
       identities: null,
       idleMs: HOUR_MS,
       forMs: 8 * HOUR_MS,
+      ...change,
     },
     judge: { versionsFor: () => () => [], areLastRules: () => true },
-    isReachable: () => true,
+    isReachable,
   });
   onTestFinished(() => agent.lock());
   return agent;
@@ -64,4 +66,41 @@ describe('the agent of a keyring, when asked', () => {
       expect((await agent.status()).locked).toBe(true);
     },
   );
+});
+
+describe('the agent of a keyring by itself', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+  });
+
+  it('locks when its time is over, and wipes its root keys', async () => {
+    const root = Buffer.alloc(32, 7);
+    const agent = unlocked({ idleMs: 12_000, roots: new Map([['root', root]]) });
+    vi.advanceTimersByTime(11_999);
+    expect((await agent.status()).locked).toBe(false);
+    expect(root[0]).toBe(7);
+    vi.advanceTimersByTime(1);
+    await agent.locked;
+    expect((await agent.status()).locked).toBe(true);
+    expect(root).toEqual(Buffer.alloc(32));
+    expect(await agent.areLastRules({} as never)).toBe(false);
+  });
+
+  it('locks soon after nobody can reach it any more', async () => {
+    let isReachable = true;
+    const agent = unlocked({}, () => isReachable);
+    vi.advanceTimersByTime(20_000);
+    expect((await agent.status()).locked).toBe(false);
+    expect(await agent.areLastRules({} as never)).toBe(true);
+    isReachable = false;
+    vi.advanceTimersByTime(5000);
+    await agent.locked;
+  });
+
+  it('waits for nothing once it is locked', async () => {
+    const agent = unlocked();
+    await Promise.all([agent.lock(), agent.lock()]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
 });
