@@ -57,7 +57,8 @@ describe('a sealed server', () => {
       await control.add(async () => ({ unseal, seal: async () => undefined }) as unknown as Member);
   });
 
-  const wiped = () => unsealing.flat().every(({ parts }) => parts.every((part) => part.every((byte) => byte === 0)));
+  const wiped = () =>
+    unsealing.flat().every(({ parts }) => parts.every((part) => part.every((byte) => byte === 0)));
 
   it('takes the shares of one slot together, and begins anew with one of another', async () => {
     const [[first = '', second = ''], [other = '', another = '']] = texts as [string[], string[]];

@@ -40,4 +40,13 @@ describe('a request that waits for a worker', () => {
       message: 'a server process exited',
     });
   });
+
+  it('fails as unavailable where no worker can be started at all', async () => {
+    const worker = startLane(['-e\0'], { settings: {}, keys: [] });
+    await expect(worker.work(job)).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: 'cannot start a worker for large requests',
+    });
+    await Promise.all([worker.gone, worker.close()]);
+  });
 });

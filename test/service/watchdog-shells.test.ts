@@ -33,7 +33,9 @@ beforeEach(() => {
 /** Watches for an end of use in so many milliseconds, long before the one in any case. */
 const watch = (idleMs: number, slackMs = HOUR): void => {
   const latest = { wall: 100 * HOUR, leftMs: 100 * HOUR };
-  dog.watch({ latest, idle: { wall: idleMs, leftMs: idleMs }, idleMs: slackMs }, (error) => failures.push(error));
+  dog.watch({ latest, idle: { wall: idleMs, leftMs: idleMs }, idleMs: slackMs }, (error) =>
+    failures.push(error),
+  );
 };
 
 describe('the shell of a watchdog', () => {
@@ -63,10 +65,16 @@ describe('the shell of a watchdog', () => {
   });
 
   it('is told whom to kill, when by its own sleep, and when by the clock of the wall', () => {
-    dog.watch({ latest: { wall: 5000, leftMs: 300 }, idle: { wall: HOUR, leftMs: HOUR }, idleMs: 0 }, () => undefined);
+    dog.watch(
+      { latest: { wall: 5000, leftMs: 300 }, idle: { wall: HOUR, leftMs: HOUR }, idleMs: 0 },
+      () => undefined,
+    );
     expect(shells[0]?.told.slice(2)).toEqual(['coffer-watchdog', String(process.pid), '0.500', '1', '7']);
     const other = new Watchdog();
-    other.watch({ latest: { wall: 9 * HOUR, leftMs: HOUR }, idle: { wall: 0, leftMs: 0 }, idleMs: 0 }, () => undefined);
+    other.watch(
+      { latest: { wall: 9 * HOUR, leftMs: HOUR }, idle: { wall: 0, leftMs: 0 }, idleMs: 0 },
+      () => undefined,
+    );
     expect(shells[1]?.told.slice(4)).toEqual(['0.000', '60', '60']);
   });
 

@@ -3,8 +3,9 @@ import { rekey } from '../../src/store/administration/rekey.ts';
 import type { BlobIdentity } from '../../src/store/root-key.ts';
 import { COLLECTIONS, type Head, headOf, PAGE_IDS, pageOf } from '../../src/store/sealed/collection-index.ts';
 import { SealedStore } from '../../src/store/sealed/sealed-store.ts';
+import { SLOT_LIST } from '../../src/store/slots/slot-list.ts';
 import { memoryStore } from './memory-store.ts';
-import { at, contentOf, fillSmall, mended, smallStore } from './repairing.ts';
+import { at, contentOf, examined, fillSmall, repaired, smallStore } from './repairing.ts';
 import { findingsIn, placeIn, tamper } from './tampering.ts';
 import { intoDocuments, openWithKey } from './temporary-store.ts';
 
@@ -171,13 +172,38 @@ describe('the repair of an index whose content is another', () => {
     );
     store.close();
     await intoDocuments(directory);
-    expect(await mended(directory)).toHaveLength(3);
+    const { mended: done } = await repaired(directory);
+    expect(done.map(({ done: text }) => text).sort()).toEqual([
+      'was a leftover of the index of others and was deleted',
+      'was listed again: one of things; if it had been deleted, delete it again',
+      'was rebuilt: the index of things, with 3',
+    ]);
+    expect(await examined(directory)).toEqual([]);
     expect(Object.keys(await contentOf(directory)).sort()).toEqual([
       'others/solo',
       'things/one',
       'things/three',
       'things/two',
     ]);
+  });
+});
+
+describe('the repair of a store', () => {
+  it('says that it has made the list of the only slot anew, or that of collections', async () => {
+    const directory = await smallStore();
+    const store = await openWithKey(directory);
+    await tamper(store, [SLOT_LIST, undefined], [headOf(COLLECTIONS), undefined]);
+    const files = [await placeIn(store, SLOT_LIST), await placeIn(store, headOf(COLLECTIONS))];
+    store.close();
+    await intoDocuments(directory);
+    expect((await repaired(directory)).mended).toEqual([
+      {
+        file: files[0],
+        done: 'was rebuilt: the list of key slots, with the only slot there is; the label of the slot is lost',
+      },
+      { file: files[1], done: 'was rebuilt: the index of the store, with 2' },
+    ]);
+    expect(await examined(directory)).toEqual([]);
   });
 });
 

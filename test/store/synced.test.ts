@@ -6,6 +6,7 @@ import {
   readFileSync,
   readlinkSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -244,6 +245,19 @@ describe('what counts is on the disk, with all that leads to it, when', () => {
       'put store/state/log-1-1',
     ]);
   });
+});
+
+it('a store of format 1 is given a log by whoever leaves the lock of an earlier one, and nothing else of it', async () => {
+  await init();
+  await becomeFormat1(directory);
+  const log = join(directory, 'log');
+  mkdirSync(log, { mode: 0o700 });
+  for (const name of ['lock', '1', '7', 'first-3', 'spare'])
+    writeFileSync(join(log, name), '', { mode: 0o600 });
+  const { ino } = statSync(join(log, 'lock'));
+  await change();
+  expect(readdirSync(log)).toEqual(['1', 'lock']);
+  expect(statSync(join(log, 'lock')).ino).toBe(ino);
 });
 
 /** Lets the calls fail that `isStruck` says. */

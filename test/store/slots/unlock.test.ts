@@ -2,9 +2,13 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { initStore } from '../../../src/store/administration/init.ts';
+import { backendAt } from '../../../src/store/backends/registry.ts';
+import { readHeader } from '../../../src/store/header.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Credential } from '../../../src/store/slots/credential.ts';
 import type { CreatedSlot, SlotRequest } from '../../../src/store/slots/slot-kind.ts';
+import { unlock } from '../../../src/store/slots/unlock.ts';
+import { replacing } from '../struck-backend.ts';
 import { KEY, rawCredential, temporaryDirectory } from '../temporary-store.ts';
 
 vi.mock('node:crypto', async (original) =>
@@ -217,6 +221,37 @@ describe('unlocking', () => {
       message: 'the store cannot be unlocked with the test key',
       hint: 'it can be unlocked with a passphrase',
     });
+  });
+
+  it('says that it is locked where nothing was given, though a slot is damaged, or no share was', async () => {
+    const { directory, slots, open } = await storeWith(
+      raw(),
+      { kind: 'passphrase', passphrase: 'right' },
+      { kind: 'shares', count: 2, threshold: 2 },
+    );
+    const locked = { kind: 'sealed', message: 'the store is locked' };
+    const nothing: readonly Credential[] = [
+      shares(),
+      { kind: 'passphrase', source: 'nobody', reveal: () => Buffer.alloc(0) },
+    ];
+    for (const each of nothing) await expect(open(each)).rejects.toMatchObject(locked);
+    writeFileSync(join(directory, 'generation-1', 'slots', `${slots[0]?.id}.json`), 'damaged');
+    for (const given of [[], ...nothing.map((each) => [each])])
+      await expect(open(...given)).rejects.toMatchObject(locked);
+    await expect(open(passphrase('wrong'))).rejects.toMatchObject({ kind: 'corrupt' });
+    expect(await open(passphrase('right'))).toBe(slots[1]?.id);
+  });
+
+  it('goes by the slots of the generation that there is, though they were read in another', async () => {
+    const { directory } = await storeWith(raw());
+    const backend = await backendAt(directory);
+    const { id } = await readHeader(backend);
+    let looks = 0;
+    const state = async () => ({ generation: looks++ < 1 ? 2 : 1, revision: 5 });
+    const moved = replacing(backend, { state });
+    expect((await unlock(moved, id, [rawCredential()])).storeId).toBe(id);
+    expect(looks).toBe(4);
+    backend.close();
   });
 
   it('takes a passphrase however its accents were typed', async () => {
