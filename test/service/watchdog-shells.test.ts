@@ -24,7 +24,9 @@ beforeEach(() => {
   vi.spyOn(process.getBuiltinModule('node:child_process'), 'spawn').mockImplementation((_, told) => {
     const shell = Object.assign(new EventEmitter(), { kill: () => undefined, unref: () => undefined });
     const one = { shell, told: told as readonly string[], isKilled: false };
-    shell.kill = () => void (one.isKilled = true);
+    shell.kill = () => {
+      one.isKilled = true;
+    };
     shells.push(one);
     return shell as unknown as ChildProcess;
   });
