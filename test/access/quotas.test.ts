@@ -69,6 +69,8 @@ describe('the limit of a path', () => {
       limit({ path: 'transit/enc*' }),
       limit({ path: 'transit' }),
       limit({ path: 'transit/e/exact' }),
+      limit({ path: 'transit/x/yy' }),
+      limit({ path: 'transit/x/y*' }),
       limit({ name: 'ci', path: 'auth/approle', role: 'CI' }),
     ],
     config: {
@@ -88,6 +90,8 @@ describe('the limit of a path', () => {
     ['transit/export/k', 'transit/e*'],
     ['transit/decrypt/k', 'transit'],
     ['transit/e/exact', 'transit/e/exact'],
+    ['transit/x/yy/z', 'transit/x/yy'],
+    ['transit/x/yyz', 'transit/x/y*'],
     ['sys/mounts', 'all'],
     ['', 'all'],
     ['sys/health', undefined],

@@ -45,6 +45,17 @@ describe('the ways from a certificate to an authority', () => {
     expect(own(1)().map(names)).toEqual([['under-second-1', 'first-1', 'first-1']]);
   });
 
+  it('are the certificate alone where it is trusted itself, and also what it leads to', () => {
+    const leaf = read(made.make('trusted-itself', { by: root }));
+    const ways = (anchors: readonly Certificate[]) =>
+      chainsTo(anchors, { leaf, intermediates: [] }, now).map(names);
+    expect(ways([leaf])).toEqual([['trusted-itself']]);
+    expect(ways([leaf, read(root)])).toEqual([['trusted-itself'], ['trusted-itself', 'root']]);
+    expect(ways([read(made.make('trusted-itself', { by: root })), read(root)])).toEqual([
+      ['trusted-itself', 'root'],
+    ]);
+  });
+
   it('end where authorities sign each other in a circle', () => {
     const other = made.authority('circle-b');
     const one = made.authority('circle-a', { by: other });
@@ -97,11 +108,12 @@ describe('the ways from a certificate to an authority', () => {
       made.authority(name, { by, extensions: [...AUTHORITY, `extendedKeyUsage=${of}`] });
     const servers = purposes(root, 'of-servers', 'serverAuth');
     const clients = purposes(root, 'of-clients', 'serverAuth,clientAuth');
+    const anything = purposes(root, 'of-anything', 'anyExtendedKeyUsage');
     const under = (by: Certified) => {
       const leaf = read(made.make(`under-${by.name}`, { by }));
       return () => chainsTo([read(root)], { leaf, intermediates: [read(by)] }, now);
     };
-    expect(under(clients)()).toHaveLength(1);
+    for (const by of [clients, anything]) expect(under(by)()).toHaveLength(1);
     expect(refusal(under(servers)).message).toContain('certificate specifies an incompatible key usage');
   });
 
