@@ -5,6 +5,8 @@ import { keyOfSshBlob, parseSshLine, sshBlob, sshLine } from '../../src/signatur
 import {
   armorSshSignature,
   parseSshSignature,
+  parseWireSignature,
+  printWireSignature,
   sshSignatureOf,
   sshSignedData,
   verifySshSignature,
@@ -171,5 +173,15 @@ describe('an SSH key', () => {
   it('with a length that is longer than the rest is refused without taking memory for it', () => {
     const blob = Buffer.concat([string('ssh-ed25519'), uint32(0xffff_ffff)]);
     expect(() => keyOfSshBlob(blob)).toThrow('truncated');
+  });
+});
+
+describe('a signature as agents send it', () => {
+  it('is read as it was written, and refused if it is cut or goes on', () => {
+    const signature = { algorithm: 'ssh-ed25519', bytes: Buffer.alloc(64, 7) };
+    const blob = printWireSignature(signature);
+    expect(parseWireSignature(blob)).toEqual(signature);
+    expect(() => parseWireSignature(blob.subarray(0, -1))).toThrow('truncated');
+    expect(() => parseWireSignature(Buffer.concat([blob, Buffer.alloc(1)]))).toThrow('unexpected data');
   });
 });

@@ -148,6 +148,25 @@ describe('a fact', () => {
       bob.message.replace(/^by (\S+) .*$/m, 'by $1 Alice'),
       'has an invalid card reference',
     ],
+    ['a member without a key', bob.message.replace(/^key .*\n/m, ''), 'has no key'],
+    ['a signing key that comes twice', bob.message.replace(/^(sign .*\n)/m, '$1$1'), 'has a duplicate sign'],
+    [
+      'a signing key that only decrypts',
+      bob.message.replaceAll(/^(key|sign) .*$/gm, `$1 ${ageKey('zoe')}`),
+      'has an invalid signing key',
+    ],
+    ['an ID that is none', bob.message.replace(/^root .*$/m, 'root zz'), 'has an invalid ID'],
+    ['text before an age file', bob.message.replace('-----BEGIN', 'AAAA\n-----BEGIN'), 'has an invalid line'],
+    [
+      'text after an age file',
+      bob.message.replace(/(-----END AGE ENCRYPTED FILE-----\n)/, '$1AAAA\n'),
+      'has an incomplete age file',
+    ],
+    [
+      'an age file that begins in another',
+      bob.message.replace(/(-----BEGIN AGE ENCRYPTED FILE-----\n)/, '$1$1'),
+      'has an incomplete age file',
+    ],
     ['a line that is no field', bob.message.replace('role admin', 'role'), 'has an invalid line'],
     ['another version of the format', bob.message.replace('team 1', 'team 2'), 'is not a file of a keyring'],
   ])('is none with %s', (_, message, why) => {
@@ -310,5 +329,14 @@ describe('the names in a keyring', () => {
     expect(isRecipient(ofPlugin)).toBe(true);
     for (const wrong of [ofPlugin.toUpperCase(), mistyped(ofPlugin), printBech32('age1../x', point)])
       expect([wrong, isRecipient(wrong)]).toEqual([wrong, false]);
+  });
+});
+
+describe('an ID that was read aloud', () => {
+  it('is none with a digit too many, too few, or of another alphabet', () => {
+    const id = 'a1b2c3d4'.repeat(4);
+    expect(unspelled(` ${spelled(id).toUpperCase()}\n`)).toBe(id);
+    for (const text of ['', id.slice(1), `${id}0`, id.replace('a', '!'), spelled(id).replace('-', '_')])
+      expect(unspelled(text)).toBeUndefined();
   });
 });

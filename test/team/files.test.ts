@@ -2,6 +2,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   symlinkSync,
   truncateSync,
@@ -10,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { isKeyring, refuseKeyringPlace } from '../../src/team/directory.ts';
 import { printFact } from '../../src/team/fact.ts';
 import { loadFacts, makeKeyring, writeFact } from '../../src/team/files.ts';
 import { refusal } from '../refusal.ts';
@@ -74,5 +76,60 @@ describe('the directory of a keyring', () => {
     });
     expect(readdirSync(elsewhere)).toEqual([]);
     expect(loadFacts(directory).blockers).toEqual(['members is a link']);
+  });
+
+  it('has its own settings for git, and a warning where these are others', () => {
+    const path = join(directory, '.gitattributes');
+    const text = readFileSync(path, 'utf8');
+    const found = () => {
+      const { strangers, blockers } = loadFacts(directory);
+      return [[...strangers.keys()], blockers];
+    };
+    const blocked = [['.gitattributes'], ['.gitattributes may let git alter the files of the keyring']];
+    expect(found()).toEqual([[], []]);
+    writeFileSync(path, text.replaceAll('\n', '\r\n'));
+    expect(found()).toEqual([[], []]);
+    for (const other of [`${text}* eol=crlf\n`, '', text.replace('-text', 'text'), text + '\n'.repeat(200)]) {
+      writeFileSync(path, other);
+      expect(found()).toEqual(blocked);
+    }
+  });
+
+  it('takes facts of another commit, and not the settings for git that are beside them', () => {
+    const more = [
+      [bob.path, Buffer.from(printFact(bob.message, 'AAAA'))],
+      ['.gitattributes', Buffer.from('x')],
+      ['notes', Buffer.from('x')],
+    ] as const;
+    const { facts, strangers, blockers } = loadFacts(directory, more);
+    expect([[...facts.keys()], [...strangers.keys()], blockers]).toEqual([[bob.id], ['notes'], []]);
+  });
+
+  it('is known by what is in it', () => {
+    const place = (...names: string[]): string => {
+      const made = mkdtempSync(join(directory, 'place-'));
+      for (const name of names) writeFileSync(join(made, name), '');
+      return made;
+    };
+    const store = `store.${'a1'.repeat(16)}`;
+    for (const names of [[store], ['members'], ['x', 'removals']])
+      expect(isKeyring(place(...names))).toBe(true);
+    for (const names of [[], ['x'], [`${store}0`], ['members.txt'], ['keys']])
+      expect(isKeyring(place(...names))).toBe(false);
+    writeFileSync(join(directory, 'file'), '');
+    expect(['file', 'nowhere'].map((name) => isKeyring(join(directory, name)))).toEqual([false, false]);
+  });
+
+  it('is no place for a store, unless there is one already', () => {
+    const at = (name: string): string => join(directory, name, '.coffer');
+    for (const name of ['keyring', 'store']) mkdirSync(at(name), { recursive: true });
+    writeFileSync(join(at('keyring'), 'members'), '');
+    for (const allowed of [undefined, join(directory, 'keyring'), at('store'), 'postgresql://host/.coffer'])
+      expect(() => refuseKeyringPlace(allowed)).not.toThrow();
+    for (const name of ['keyring', 'nowhere'])
+      expect(refusal(() => refuseKeyringPlace(at(name)))).toMatchObject({
+        kind: 'invalid',
+        message: `${at(name)} is reserved for the keyring of a repository and cannot be a store`,
+      });
   });
 });

@@ -51,4 +51,12 @@ describe('the listing of a keyring', () => {
     expect(listingOf(join(directory, 'nowhere'))).toBeUndefined();
     expect(listingOf(ada())).toBeUndefined();
   });
+
+  it('has what is up to five directories deep, which is deeper than what is read', () => {
+    const deep = join(directory, 'a/b/c/d/e/f/g');
+    mkdirSync(deep, { recursive: true });
+    const names = (text() ?? '').split('\n').map((line) => line.split('\0')[0]);
+    expect(names).toContain('a/b/c/d/e/f');
+    expect(names).not.toContain('a/b/c/d/e/f/g');
+  });
 });

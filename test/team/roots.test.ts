@@ -1,9 +1,11 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { lengthPrefixed } from '../../src/ground/bytes.ts';
 import { denied } from '../../src/ground/errors.ts';
 import { systemRandom } from '../../src/ground/random.ts';
 import { sshBlob } from '../../src/signatures/ssh-key.ts';
 import { sshSignatureBytes, sshSignatureOf, sshSignedData } from '../../src/signatures/ssh-signature.ts';
+import { sealOnce } from '../../src/store/single-use-seal.ts';
 import { type Fact, parseFact, pathOf, printFact, printMessage } from '../../src/team/fact.ts';
 import { type Judgement, judge } from '../../src/team/judge/judge.ts';
 import { sshLineOf } from '../../src/team/recipients.ts';
@@ -247,5 +249,34 @@ describe('the root keys of a keyring', () => {
     expect(signatureCheck()(first, line)).toBe(true);
     for (const signature of others) expect(signatureCheck()({ ...first, signature }, line)).toBe(false);
     expect(facts.size).toBe(1);
+  });
+
+  it('are taken from a list of older ones that an admin has filled with something else as far as it is one', async () => {
+    const { first, root, facts, line, epoch, roots } = await keyring();
+    const own = systemRandom.bytes(32);
+    const honest = await epoch(own, new Map([[first.id, root]]));
+    const olderOf = (text: string): string => {
+      const salt = systemRandom.bytes(32);
+      const associatedData = lengthPrefixed(first.id);
+      const seal = { secret: own, salt, purpose: 'coffer/team/1/older', associatedData };
+      return sealOnce(seal, Buffer.from(text), salt).toString('base64');
+    };
+    const hex = root.toString('hex');
+    facts.delete(honest.id);
+    expect(line).toMatch(/^ssh-ed25519 /);
+    for (const [text, isSighted] of [
+      [JSON.stringify({ [first.id]: hex, x: 'zz', y: 5 }), true],
+      ['no JSON', false],
+      ['[]', false],
+      ['null', false],
+      [JSON.stringify({ [first.id]: [hex] }), false],
+      [JSON.stringify({ [first.id]: `${hex}00` }), false],
+      [JSON.stringify({ [first.id]: hex.toUpperCase() }), false],
+    ] as const) {
+      facts.set(honest.id, { ...honest, older: olderOf(text) } as Fact);
+      const all = roots();
+      expect([text, await all.isSighted(honest.id)]).toEqual([text, isSighted]);
+      expect(await all.open(first.id)).toEqual(root);
+    }
   });
 });

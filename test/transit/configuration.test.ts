@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { configureKey, type KeyConfiguration } from '../../src/transit/configuration.ts';
+import {
+  configureKey,
+  type KeyConfiguration,
+  requireAutoRotatePeriod,
+} from '../../src/transit/configuration.ts';
 import { findKey } from '../../src/transit/key-collection.ts';
 import type { NamedKeyDocument } from '../../src/transit/key-document.ts';
 import { rejectionOf } from '../reference/thrown.ts';
@@ -142,5 +146,20 @@ describe('configuring a key', () => {
       kind: 'not-found',
       message: 'no existing key named nobody could be found',
     });
+  });
+});
+
+describe('the time after which a key is rotated', () => {
+  it.each([
+    [0, undefined],
+    [1, 'it was read as 1 second'],
+    [2, 'it was read as 2 seconds'],
+    [3599, 'it was read as 3599 seconds'],
+    [3600, undefined],
+  ])('is never, or an hour at least: %i seconds', (seconds, hint) => {
+    const work = () => requireAutoRotatePeriod(seconds);
+    if (hint === undefined) work();
+    else
+      expect(work).toThrow(expect.objectContaining({ kind: 'invalid', field: 'auto_rotate_period', hint }));
   });
 });

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { onlyValue } from '../../src/transit/batch.ts';
+import { convergentVersionOf } from '../../src/transit/convergent.ts';
 import { decrypt } from '../../src/transit/decrypt.ts';
 import type { EncryptItem } from '../../src/transit/encrypt.ts';
 import type { NamedKeyDocument } from '../../src/transit/key-document.ts';
-import { rejectionOf } from '../reference/thrown.ts';
+import { rejectionOf, thrownBy } from '../reference/thrown.ts';
 import { encryptOne, engineWith } from './known-engine.ts';
 import {
   KEY_16,
@@ -108,5 +109,35 @@ describe('convergent encryption', () => {
       field: 'associated_data',
       message: 'associated_data is not supported with convergent encryption',
     });
+  });
+});
+
+describe('the way in which a convergent key makes nonces', () => {
+  it.each([
+    // of the key, of the version, used
+    [0, 0, 1],
+    [1, 0, 1],
+    [2, 0, 2],
+    [-1, 3, 3],
+    [2, 3, 3],
+    [2, 1, 1],
+  ])('is that of the version, or else of the key: %i, %i', (ofKey, ofVersion, used) => {
+    const version = knownVersion(KEY_32, { convergentVersion: ofVersion });
+    const key = knownKey('aes256-gcm96', [version], { ...convergent, convergentVersion: ofKey });
+    expect(convergentVersionOf(key, version)).toBe(used);
+    expect(convergentVersionOf({ ...key, convergentEncryption: false }, version)).toBe(0);
+  });
+
+  it('is refused where only a newer release knows it', () => {
+    for (const convergentVersion of [4, -2]) {
+      const version = knownVersion(KEY_32, { convergentVersion });
+      const error = thrownBy(() =>
+        convergentVersionOf(knownKey('aes256-gcm96', [version], convergent), version),
+      );
+      expect(error).toMatchObject({
+        kind: 'corrupt',
+        message: `key "known" has the unknown convergent version ${convergentVersion}`,
+      });
+    }
   });
 });

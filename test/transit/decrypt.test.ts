@@ -1,8 +1,10 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { onlyValue } from '../../src/transit/batch.ts';
 import { type DecryptItem, decrypt } from '../../src/transit/decrypt.ts';
 import type { Engine } from '../../src/transit/engine.ts';
 import type { NamedKeyDocument } from '../../src/transit/key-document.ts';
+import { storedKey } from '../../src/transit/key-types/key-pair.ts';
 import { rejectionOf } from '../reference/thrown.ts';
 import { freshEngine } from './fresh-engine.ts';
 import { KEY_32, knownKey, knownVersion, MY_CONTEXT, storeKey } from './known-key.ts';
@@ -146,5 +148,16 @@ describe('decryption', () => {
       { error: { message: 'missing ciphertext to decrypt' } },
       { value: Buffer.from('the quick brown fox') },
     ]);
+  });
+
+  it('refuses associated data for a key that does not authenticate any', async () => {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const rsa = knownKey('rsa-2048', [{ ...knownVersion(KEY_32), ...storedKey(privateKey) }]);
+    const item = { ciphertext: 'service:v1:AAAA', associatedData: 'YWFk' };
+    expect(await rejectionOf(decryptOne(rsa, item))).toMatchObject({
+      kind: 'unsupported',
+      field: 'associated_data',
+      message: "'[0].associated_data' provided for non-AEAD cipher suite rsa-2048",
+    });
   });
 });

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { type ExportRequest, exportKey } from '../../src/transit/export.ts';
+import { type ExportRequest, exportKey, exportKinds, isPublicKind } from '../../src/transit/export.ts';
 import type { NamedKeyDocument } from '../../src/transit/key-document.ts';
 import { storedKey } from '../../src/transit/key-types/key-pair.ts';
 import { rejectionOf } from '../reference/thrown.ts';
@@ -193,5 +193,22 @@ describe('exporting', () => {
   it('refuses a name that no key has', async () => {
     const attempt = exportKey(await freshEngine(), 'nobody', { ...ALL, kind: 'hmac-key' });
     expect(await rejectionOf(attempt)).toMatchObject({ kind: 'not-found' });
+  });
+});
+
+describe('what is exported', () => {
+  it('is public for two kinds, and for none that does not exist', () => {
+    expect(exportKinds().filter(isPublicKind)).toEqual(['public-key', 'certificate-chain']);
+    for (const kind of ['toString', 'constructor', '__proto__', '', undefined, 5, ['public-key']])
+      expect(isPublicKind(kind)).toBe(false);
+  });
+
+  it('is no certificate of a version that has an empty list of them', async () => {
+    const { 1: only } = ecdsa.versions;
+    const empty = { ...ecdsa, versions: { 1: { ...only, ...version, certificateChain: [] } } };
+    const work = exported(empty, { kind: 'certificate-chain', version: '1' });
+    expect(await rejectionOf(work)).toMatchObject({
+      message: 'selected key version does not have a certificate chain imported',
+    });
   });
 });

@@ -207,6 +207,10 @@ describe('soft-deleting a key', () => {
       steps.push((await setSoftDeleted(engine, 'orders', softDeleted))?.changed);
     }
     expect(steps).toEqual([true, false, true, false]);
+    const before = await engine.store.revision();
+    await setSoftDeleted(engine, 'orders', false);
+    expect(await engine.store.revision()).toBe(before);
+    expect(await setSoftDeleted(engine, 'missing', true)).toBeUndefined();
     expect((await findKey(engine, 'orders'))?.document).toEqual(document);
   });
 });

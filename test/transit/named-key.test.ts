@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { requireKeyName } from '../../src/transit/key-document.ts';
 import { NamedKey } from '../../src/transit/named-key.ts';
 import { thrownBy } from '../reference/thrown.ts';
 import { HMAC_KEY, KEY_32, knownKey, knownVersion } from './known-key.ts';
@@ -35,5 +36,15 @@ describe('an opened key', () => {
       kind: 'corrupt',
       message: 'key "known" has the unknown type rot13',
     });
+  });
+});
+
+describe('the name of a key', () => {
+  it('is shown whole in its refusal up to sixty characters', () => {
+    const message = (name: string) => thrownBy(() => requireKeyName(name, 'name'));
+    const [most, more] = [`${'a'.repeat(59)}!`, `${'a'.repeat(60)}!`];
+    expect(message(most)).toMatchObject({ kind: 'invalid', message: `key name "${most}" is not allowed` });
+    expect(message(more)).toMatchObject({ message: `key name "${'a'.repeat(60)}…" is not allowed` });
+    expect(message('a/b')).toMatchObject({ message: 'key names cannot be paths', field: 'name' });
   });
 });

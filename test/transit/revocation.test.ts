@@ -25,4 +25,14 @@ describe('a version that a key has lost', () => {
       ['2'],
     ]);
   });
+
+  it('that was destroyed is destroyed again without a change of the store', async () => {
+    const engine = await freshEngine();
+    await storeKey(engine, whole);
+    await destroyVersion(engine, 'known', 1);
+    const before = await engine.store.revision();
+    const { document } = await destroyVersion(engine, 'known', 1);
+    expect(document.revokedVersions).toEqual({ 1: null });
+    expect(await engine.store.revision()).toBe(before);
+  });
 });

@@ -26,6 +26,11 @@ describe('reading JSON as Go does', () => {
     expect(read(`[${digits}]`)).toEqual([BigInt(digits)]);
   });
 
+  it('takes as many values, and as deep ones, as are allowed', () => {
+    expect(read(`[${'0,'.repeat(limits.values - 1)}0]`)).toHaveLength(limits.values);
+    expect(read('['.repeat(limits.depth) + ']'.repeat(limits.depth))).toHaveLength(1);
+  });
+
   it('ignores what follows the document', () => {
     expect(read('{"a":"}\\""} {"b":2} nonsense')).toEqual({ a: '}"' });
     expect(read('{"a":1}\n')).toEqual({ a: 1n });

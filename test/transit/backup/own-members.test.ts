@@ -43,6 +43,26 @@ describe('members that only Coffer writes', () => {
       });
   });
 
+  it('revoke no version that the archive was trimmed of, and none that is there without content', async () => {
+    const trimmed = (members: Members) => ({ ...goDocument([aes(), aes()], {}, 3), coffer: members });
+    for (const version of ['1', '2', '3', '4', '5'])
+      expect(await rejectionOf(read(trimmed(revoked(version))))).toMatchObject({
+        message: inconsistent(`version "${version}" cannot be revoked`),
+      });
+    const archived_keys = { keys: [zeroEntry, zeroEntry, aes()] };
+    const lost = (entry: Members | null) =>
+      read({
+        ...goDocument([aes(), aes()], { keys: { 2: aes() } }),
+        archived_keys,
+        coffer: revoked('1', entry),
+      });
+    expect((await lost(null)).revokedVersions).toEqual({ 1: null });
+    expect((await lost(aes())).revokedVersions).toMatchObject({ 1: { secret: expect.any(String) } });
+    expect(await rejectionOf(lost(zeroEntry))).toMatchObject({
+      message: inconsistent('version "1" cannot be revoked'),
+    });
+  });
+
   it('keep any number of versions where none is trimmed', async () => {
     await expect(read(own({ keep_versions: 0, auto_trim: false }))).resolves.toBeDefined();
     await expect(read(own({ keep_versions: 1, auto_trim: true }))).resolves.toBeDefined();

@@ -16,6 +16,17 @@ const printed = (generation: number): Buffer => printWrappedKey(key(generation),
 const torn = (generation: number): Buffer =>
   Buffer.concat([printed(generation).subarray(0, 20), Buffer.alloc(SIZE - 20)]);
 
+/** A half with a right checksum, and something in the room that a later ciphertext may need. */
+function behind(text: string): Buffer {
+  const half = printed(1);
+  half.write(text, SIZE - 33);
+  createHash('sha256')
+    .update(half.subarray(0, -32))
+    .digest()
+    .copy(half, SIZE - 32);
+  return half;
+}
+
 describe('the wrapped keys of a header', () => {
   it.each([
     ['a new file', [printed(1), empty], 1],
@@ -38,6 +49,10 @@ describe('the wrapped keys of a header', () => {
     ['both empty', [empty, empty]],
     ['both torn', [torn(1), torn(2)]],
     ['halves that changed places', [empty, printed(1)]],
+    ['a ciphertext with a blank', [printWrappedKey({ generation: 1, ciphertext: 'a b' }, SIZE), empty]],
+    ['no ciphertext', [printWrappedKey({ generation: 1, ciphertext: '' }, SIZE), empty]],
+    ['the generation 0', [printWrappedKey({ generation: 0, ciphertext: 'a' }, SIZE), empty]],
+    ['something behind the ciphertext', [behind('x'), empty]],
   ])('are refused: %s', (_, halves) => {
     expect(thrownBy(() => parseWrappedKeys(Buffer.concat(halves)))).toMatchObject({
       kind: 'inauthentic',

@@ -76,4 +76,20 @@ describe('ed25519', () => {
       message: 'error parsing public key: not in PEM format',
     });
   });
+
+  it('has its public half alone in the backup of a public key, which has 32 bytes', async () => {
+    const { publicKey: shown = '' } = await ed25519.backup.write(await ed25519.generate(systemRandom, 0));
+    const read = (publicKey: string) => Promise.resolve().then(() => ed25519.backup.read({ publicKey }));
+    expect(await ed25519.backup.write(await read(shown))).toEqual({ publicKey: shown });
+    for (const wrong of [
+      '',
+      Buffer.alloc(31, 1).toString('base64'),
+      Buffer.alloc(33, 1).toString('base64'),
+    ]) {
+      expect(await rejectionOf(read(wrong))).toMatchObject({
+        kind: 'invalid',
+        message: 'backup has no ed25519 key',
+      });
+    }
+  });
 });

@@ -122,6 +122,26 @@ describe.each(['x25519', 'mlkem768-x25519', 'p256', 'mlkem768-p256'].map(typeNam
       expect(await rejectionOf(attempt)).toMatchObject({ message: `backup has no ${type.name} key` });
     });
 
+    it('does not come back from a backup with the public key of another one', async () => {
+      const [one, other] = [await type.generate(systemRandom, 0), await type.generate(systemRandom, 0)];
+      const key = Buffer.from(one.secret ?? '', 'base64');
+      for (const publicKey of [undefined, one.publicKey]) {
+        expect(await type.backup.read({ key, publicKey })).toEqual(one);
+      }
+      const attempt = Promise.resolve().then(() => type.backup.read({ key, publicKey: other.publicKey }));
+      expect(await rejectionOf(attempt)).toMatchObject({
+        kind: 'invalid',
+        message: `backup has a ${type.name} private key that does not match its public key`,
+      });
+    });
+
+    it('has its public half alone in the backup of a public key', async () => {
+      const { publicKey = '' } = await type.generate(systemRandom, 0);
+      expect(await type.backup.write({ publicKey })).toEqual({ key: undefined, publicKey });
+      const shown = type.publicKey?.export(type.open({ publicKey }), 'raw');
+      expect(shown).toBe(publicKey);
+    });
+
     it('is not imported from the public key of another type', () => {
       const other = printBech32('age1other', Buffer.alloc(32, 9));
       expect(thrownBy(() => type.importing?.publicKey?.(other))).toMatchObject({

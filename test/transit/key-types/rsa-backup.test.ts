@@ -78,6 +78,9 @@ describe('an RSA key in a backup', () => {
     ['d is 0', apart, altered({ d: 0n }), 2048],
     ['d is larger by n', apart, altered({ d: numbers.d + numbers.n }), 2048],
     ['e is that of another d', apart, altered({ e: 3n }), 2048],
+    ['d fits one prime alone', apart, altered({ d: numbers.d % (p - 1n) }), 2048],
+    ['d fits the other prime alone', apart, altered({ d: numbers.d % (q - 1n) }), 2048],
+    ['the public key has another e', apart, { rsa: numbers, rsaPublic: { n: numbers.n, e: 3n } }, 2048],
     ['the public key is of another pair', apart, { rsa: numbers, ...rsaToBackup(other.publicKey) }, 2048],
   ])('is refused when %s: the backup %s', async (_, what, hostile, bits) => {
     expect(await rejectionOf(rsaFromBackup(hostile, bits))).toMatchObject({

@@ -3,11 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { Conversation } from '../../../../src/transit/envelope/age/conversation.ts';
 import { printStanza } from '../../../../src/transit/envelope/age/header.ts';
 import {
+  failed,
   type PluginHost,
   type PluginQuestions,
   pluginIdentity,
+  pluginOfIdentity,
+  pluginOfRecipient,
   pluginRecipient,
 } from '../../../../src/transit/envelope/age/plugin.ts';
+import { printBech32 } from '../../../../src/transit/key-types/age/bech32.ts';
 import { refused } from '../../../refusal.ts';
 
 type Said = readonly [type: string, args?: readonly string[], body?: string];
@@ -145,5 +149,34 @@ describe('what a plugin asks', () => {
       expect(await answersOf({ confirm: async () => isYes, ask: async () => '1234' })).toBe(
         `-> unsupported\n\n-> ok\n\n-> ok ${word}\n\n-> ok\n${pin}\n`,
       );
+  });
+});
+
+describe('the name of a plugin', () => {
+  const bytes = Buffer.alloc(32, 9);
+  it.each([
+    [printBech32('age1yubikey', bytes), 'yubikey'],
+    [printBech32('age1', bytes), undefined],
+    [printBech32('age1a/b', bytes), undefined],
+    [printBech32('age', bytes), undefined],
+    [printBech32('ages', bytes), undefined],
+    ['age', undefined],
+  ])('shows in its recipients: %s', (text, name) => {
+    expect(pluginOfRecipient(text)).toBe(name);
+  });
+
+  it.each([
+    [printBech32('age-plugin-yubikey-', bytes), 'yubikey'],
+    [printBech32('age-plugin-yubikey', bytes), undefined],
+    [printBech32('age-plugin--', bytes), undefined],
+    [printBech32('age-plugin-', bytes), undefined],
+    [printBech32('age-secret-key-', bytes), undefined],
+  ])('shows in its identities: %s', (text, name) => {
+    expect(pluginOfIdentity(text.toUpperCase())).toBe(name);
+  });
+
+  it('stands before what it said when it failed, or that it said nothing', () => {
+    const messages = [' no\n\tdevice ', ' \n'].map((why) => failed('x', why).message);
+    expect(messages).toEqual(['age-plugin-x failed: no device', 'age-plugin-x failed: it does not say why']);
   });
 });

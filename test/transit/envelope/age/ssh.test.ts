@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { keyOfSshBlob, sshBlob } from '../../../../src/signatures/ssh-key.ts';
 import { string } from '../../../../src/signatures/ssh-wire.ts';
-import { sshIdentity, sshRecipient } from '../../../../src/transit/envelope/age/ssh.ts';
+import { isForSshKey, sshIdentity, sshRecipient } from '../../../../src/transit/envelope/age/ssh.ts';
 import { refused } from '../../../refusal.ts';
 
 it.each([
@@ -34,6 +34,33 @@ describe('a stanza for an SSH key', () => {
         kind: 'inauthentic',
         message: expect.stringContaining('a recipient in its header names no SSH key'),
       });
+  });
+
+  it('tells by its tag which key it may be for, without the private key', async () => {
+    const [one, other] = [generateKeyPairSync('ed25519'), generateKeyPairSync('ed25519')];
+    const stanza = await sshRecipient(one.publicKey, sshBlob(one.publicKey)).wrap(fileKey);
+    const isFor = (publicKey: typeof one.publicKey, type = stanza.type) =>
+      isForSshKey(sshBlob(publicKey), [{ ...stanza, type }]);
+    expect([isFor(one.publicKey), isFor(one.publicKey, 'ssh-rsa'), isFor(one.publicKey, 'X25519')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect([isFor(other.publicKey), isForSshKey(sshBlob(one.publicKey), [])]).toEqual([false, false]);
+  });
+
+  it('with RSA opens nothing if its body is damaged, and is made for 2,048 bits at least', async () => {
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const blob = sshBlob(publicKey);
+    const stanza = await sshRecipient(publicKey, blob).wrap(fileKey);
+    for (const body of [Buffer.alloc(256), stanza.body.subarray(1), Buffer.alloc(0)])
+      expect(await sshIdentity(privateKey, blob).unwrap([{ ...stanza, body }])).toBeUndefined();
+    const { publicKey: weak } = generateKeyPairSync('rsa', { modulusLength: 2047 });
+    const attempt = Promise.resolve().then(() => sshRecipient(weak, sshBlob(weak)));
+    expect(await refused(attempt)).toMatchObject({
+      kind: 'unsupported',
+      message: 'an RSA key of 2047 bits is too short',
+    });
   });
 
   it('is found among those for other keys of its type', async () => {

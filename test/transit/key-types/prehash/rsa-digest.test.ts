@@ -1,7 +1,20 @@
-import { constants, createHash, generateKeyPairSync, sign, verify } from 'node:crypto';
+import {
+  constants,
+  createHash,
+  generateKeyPairSync,
+  type KeyPairKeyObjectResult,
+  privateEncrypt,
+  publicDecrypt,
+  sign,
+  verify,
+} from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../../../src/ground/random.ts';
-import { DIGEST_HASHES, type DigestHashName } from '../../../../src/transit/key-types/prehash/digest-hash.ts';
+import {
+  DIGEST_HASHES,
+  type DigestHashName,
+  mgf1,
+} from '../../../../src/transit/key-types/prehash/digest-hash.ts';
 import {
   signPkcs1Digest,
   signPssDigest,
@@ -189,5 +202,80 @@ describe('PSS at its edges', () => {
       verifyPssDigest(rsa.publicKey, { hash: 'sha2-256', digest, signature: junk, saltLength: 'auto' }),
     ).toBe(false);
     expect(verifyPkcs1Digest(rsa.publicKey, 'sha2-256', digest, junk)).toBe(false);
+  });
+});
+
+describe('a PSS signature that only its own key could have forged', () => {
+  const { RSA_NO_PADDING: padding } = constants;
+  const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 };
+
+  /** A signature of which the padding was changed; salts are tried until the number is one of the key. */
+  function forged(
+    { privateKey, publicKey }: KeyPairKeyObjectResult,
+    change: (block: Buffer) => void,
+  ): Buffer {
+    for (;;) {
+      const block = publicDecrypt(
+        { key: publicKey, padding },
+        sign('sha256', message, { key: privateKey, ...pss }),
+      );
+      change(block);
+      try {
+        return privateEncrypt({ key: privateKey, padding }, block);
+      } catch {
+        // The number is larger than the modulus.
+      }
+    }
+  }
+  /** Changes the padding and the salt, which are masked; the block has as many bytes as the modulus. */
+  const unmasked = (change: (db: Buffer) => void) => (block: Buffer) => {
+    const [db, h] = [block.subarray(0, -33), block.subarray(-33, -1)];
+    const mask = mgf1(DIGEST_HASHES['sha2-256'], h, db.length);
+    const turn = (): void => {
+      for (const [at, byte] of mask.entries()) db.writeUInt8(db.readUInt8(at) ^ byte, at);
+    };
+    turn();
+    db.writeUInt8(db.readUInt8(0) & 0x7f, 0);
+    change(db);
+    turn();
+    db.writeUInt8(db.readUInt8(0) & 0x7f, 0);
+  };
+
+  it.each<[string, KeyPairKeyObjectResult, (block: Buffer) => void, boolean]>([
+    ['nothing', rsa, () => {}, true],
+    ['the trailer', rsa, (block) => block.writeUInt8(0xbd, 255), false],
+    [
+      'a bit that the modulus leaves out',
+      rsa,
+      (block) => block.writeUInt8(block.readUInt8(0) | 0x80, 0),
+      false,
+    ],
+    ['a byte that the modulus leaves out', odd, (block) => block.writeUInt8(1, 0), false],
+    [
+      'the byte before the salt',
+      rsa,
+      unmasked((db) =>
+        db.writeUInt8(
+          2,
+          db.findIndex((byte) => byte !== 0),
+        ),
+      ),
+      false,
+    ],
+    ['a byte of the padding', rsa, unmasked((db) => db.writeUInt8(1, 5)), false],
+    [
+      'a byte of the salt',
+      rsa,
+      unmasked((db) => db.writeUInt8(db.readUInt8(db.length - 1) ^ 1, db.length - 1)),
+      false,
+    ],
+  ])('is not valid with %s changed', (_, pair, change, isValid) => {
+    const signature = forged(pair, change);
+    const { publicKey: key } = pair;
+    expect(
+      verify('sha256', message, { key, ...pss, saltLength: constants.RSA_PSS_SALTLEN_AUTO }, signature),
+    ).toBe(isValid);
+    const digest = digestOf('sha2-256');
+    expect(verifyPssDigest(key, { hash: 'sha2-256', digest, signature, saltLength: 'auto' })).toBe(isValid);
   });
 });
