@@ -116,9 +116,10 @@ async function explained(
   if (known === undefined || known.kind === 'sealed') return error;
   const { aboutPolicy, isPolicyMistake } = await import('./policy-mistakes.ts');
   if (isPolicyMistake(known)) return aboutPolicy(known);
-  const { inPlainWords } = await import('./plain-texts.ts');
+  const { inPlainWords, mountOf } = await import('./plain-texts.ts');
   const { asMissingArgument } = await import('./parse/mistakes.ts');
-  const plain = asMissingArgument(inPlainWords(known, session?.addressVariable), invocation);
+  const worded = inPlainWords(known, session?.addressVariable, mountOf(invocation, session));
+  const plain = asMissingArgument(worded, invocation);
   const { withForce } = await import('./forced-rotation.ts');
   const forced = withForce(plain, invocation);
   if (forced !== undefined) return forced;

@@ -1,7 +1,12 @@
 import { CofferError } from '../ground/errors.ts';
+import { trimSlashes } from '../ground/trim.ts';
+import { LOGIN_PREFIX } from '../mounts/paths.ts';
 import { LOGIN_METHODS } from '../operations/mount-types.ts';
 import { API_WORDINGS, HINT_WORDINGS } from './api-wordings.ts';
+import type { Invocation } from './command.ts';
 import type { Rewording } from './key-wordings.ts';
+import { mountOfMethod } from './parse/operation-spec.ts';
+import type { Session } from './session.ts';
 
 /*
  * Texts of errors that clients of Vault compare, in words that a user of the command line understands. The API, its log
@@ -71,8 +76,9 @@ const NOT_SERVED = 'check that "coffer serve" is running';
 /**
  * Returns an error in plain words: the same one if its text is plain already.
  * @param variables variable that the address of a server comes from
+ * @param mount mount that the command is about, without slashes at the ends; a server names only the whole path
  */
-export function inPlainWords(error: CofferError, variables?: string): CofferError {
+export function inPlainWords(error: CofferError, variables?: string, mount?: string): CofferError {
   const { message, hint } = error;
   const isSilent = hint === undefined || hint.startsWith(NOT_SERVED);
   if (variables !== undefined && isSilent && UNREACHABLE.test(message)) {
@@ -97,15 +103,8 @@ export function inPlainWords(error: CofferError, variables?: string): CofferErro
     const named = message.replace(missing, () => `key "${name}" not found`);
     return reworded(error, { message: named, hint: rest, field: error.field });
   }
-  const [, mount] = NO_MOUNT.exec(message) ?? [];
-  if (mount !== undefined) {
-    return reworded(
-      error,
-      error.field === 'mount'
-        ? { message: `no mount "${mount}"`, hint }
-        : { message: `nothing is mounted at "${mount}"`, hint: hint ?? loginHint(mount), field: error.field },
-    );
-  }
+  const [, route] = NO_MOUNT.exec(message) ?? [];
+  if (route !== undefined) return notMounted(error, route, mount);
   if (NO_TOKEN.test(message))
     return reworded(error, { message: 'unknown token', hint: hint ?? TOKEN_HINT, field: error.field });
   const plain = inWords(message, REWORDINGS);
@@ -118,11 +117,36 @@ export function inPlainWords(error: CofferError, variables?: string): CofferErro
 const inWords = (text: string, wordings: readonly Rewording[]): string =>
   wordings.reduce((words, [known, plain]) => words.replace(known, plain), text);
 
-/** Returns what to do about a missing path of a login method, of which a server says only that. */
-const loginHint = (path: string): string | undefined =>
-  /^auth\/./.test(path)
-    ? 'list the login methods with "coffer auth list", or enable one with "coffer auth enable TYPE"'
-    : undefined;
+/**
+ * Returns the error about a path at which nothing is mounted, with the name of the mount if that is known.
+ * @param mount as for `inPlainWords`
+ */
+function notMounted(error: CofferError, path: string, mount: string | undefined): CofferError {
+  const isBelow = mount !== undefined && `${path}/`.startsWith(`${mount}/`);
+  const missing = error.field === 'mount' ? path : isBelow ? mount : undefined;
+  const hint = error.hint ?? mountHint(path);
+  return missing === undefined
+    ? reworded(error, { message: `nothing is mounted at "${path}"`, hint, field: error.field })
+    : reworded(error, {
+        message: missing.startsWith(LOGIN_PREFIX)
+          ? `no login method at "${missing}"`
+          : `no mount "${missing}"`,
+        hint,
+      });
+}
+
+/** Returns what to do about a missing mount, of which a server says only that. */
+const mountHint = (path: string): string =>
+  path.startsWith(LOGIN_PREFIX)
+    ? 'list the login methods with "coffer auth list", or enable one with "coffer auth enable METHOD"'
+    : 'list the mounts with "coffer mounts list"';
+
+/** Returns the mount that a command is about, for `inPlainWords`. */
+export function mountOf({ path, given }: Invocation, session: Session | undefined): string | undefined {
+  const [group, method = ''] = path;
+  if (group === 'auth' && LOGIN_METHODS.includes(method)) return mountOfMethod(method, given.options);
+  return session && trimSlashes(session.settings.mount);
+}
 
 interface Wording {
   readonly message: string;

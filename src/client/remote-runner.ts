@@ -40,7 +40,7 @@ const LOGIN = /^(auth\/.+?)(?<!\/(?:role|users|groups|certs))\/login(?:\/[^/]+)?
 function loginHint(method: string): string {
   return (
     `no login method may be enabled at ${method} on this server, or it refuses this login: an administrator runs ` +
-    '"coffer auth list", and "coffer auth enable TYPE" if it is missing'
+    '"coffer auth list", and "coffer auth enable METHOD" if it is missing'
   );
 }
 

@@ -114,21 +114,26 @@ export function contextKeyFor(
 
 /**
  * Requires a key that signs.
+ * @param purpose `certification` for what only a public key can do, so that no HMAC replaces it
  * @throws `unsupported` otherwise
  */
 export function requireSigning(
   { type, document }: NamedKey,
-  purpose: 'signing' | 'verification',
+  purpose: 'signing' | 'certification' | 'verification',
 ): Signing<unknown> {
   if (type.signing !== undefined) return type.signing;
-  throw unsupported(`key type ${type.name} does not support ${purpose}`, {
+  const refused = purpose === 'verification' ? purpose : 'signing';
+  throw unsupported(`key type ${type.name} does not support ${refused}`, {
     field: 'name',
-    hint:
-      purpose === 'signing'
-        ? `create a signing key with "coffer transit keys create NAME --type ed25519", or compute an HMAC with "coffer transit hmac ${document.name}"`
-        : `use the key that the data was signed with, or verify an HMAC with "coffer transit verify ${document.name} --hmac HMAC"`,
+    hint: {
+      signing: `${CREATE_SIGNING}, or compute an HMAC with "coffer transit hmac ${document.name}"`,
+      certification: CREATE_SIGNING,
+      verification: `use the key that the data was signed with, or verify an HMAC with "coffer transit verify ${document.name} --hmac HMAC"`,
+    }[purpose],
   });
 }
+
+const CREATE_SIGNING = 'create a signing key with "coffer transit keys create NAME --type ed25519"';
 
 /**
  * Parses the signature parameters.

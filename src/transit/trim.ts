@@ -34,20 +34,24 @@ const notBelow = <T>(oldest: number, versions: Readonly<Record<string, T>>): Rea
 /** Members of a key that decide which versions can be deleted. */
 type VersionLimits = Pick<
   NamedKeyDocument,
-  'name' | 'minAvailableVersion' | 'minEncryptionVersion' | 'minDecryptionVersion'
+  'name' | 'latestVersion' | 'minAvailableVersion' | 'minEncryptionVersion' | 'minDecryptionVersion'
 >;
 
-/** Returns the hint with all that comes before versions are deleted. */
-function bothFirst(
-  { name, minEncryptionVersion, minDecryptionVersion }: VersionLimits,
-  oldest: number,
-): string {
-  const least = Math.max(oldest, 1);
+/**
+ * Returns the hint with all that comes before versions are deleted.
+ * @param reason what precedes the command, if there is one
+ */
+function bothFirst(key: VersionLimits, oldest: number, reason = ''): string {
+  const { name, latestVersion, minEncryptionVersion, minDecryptionVersion } = key;
+  if (oldest > latestVersion) return `the latest version of this key is ${latestVersion}`;
+  const decryption = Math.max(oldest, 1);
+  // Versions that may encrypt must be able to decrypt.
+  const encryption = Math.max(decryption, minDecryptionVersion);
   const settings = [
-    minDecryptionVersion < least ? ` --min-decryption-version ${least}` : '',
-    minEncryptionVersion < least ? ` --min-encryption-version ${least}` : '',
+    minDecryptionVersion < decryption ? ` --min-decryption-version ${decryption}` : '',
+    minEncryptionVersion < encryption ? ` --min-encryption-version ${encryption}` : '',
   ];
-  return `run "coffer transit keys config ${name}${settings.join('')}" first`;
+  return `${reason}run "coffer transit keys config ${name}${settings.join('')}" first`;
 }
 
 /**
@@ -77,13 +81,13 @@ export function requireTrimmable(key: VersionLimits, oldest: number): void {
   if (oldest > minEncryptionVersion) {
     throw refusal(
       ownWords('minimum available version cannot be greater than minmum encryption version'),
-      `min_encryption_version of this key is ${minEncryptionVersion}; to raise it, ${bothFirst(key, oldest)}`,
+      bothFirst(key, oldest, `min_encryption_version of this key is ${minEncryptionVersion}; to raise it, `),
     );
   }
   if (oldest > minDecryptionVersion) {
     throw refusal(
       ownWords('minimum available version cannot be greater than minimum decryption version'),
-      `min_decryption_version of this key is ${minDecryptionVersion}; to raise it, ${bothFirst(key, oldest)}`,
+      bothFirst(key, oldest, `min_decryption_version of this key is ${minDecryptionVersion}; to raise it, `),
     );
   }
   if (oldest < 0)

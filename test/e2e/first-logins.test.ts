@@ -32,7 +32,7 @@ describe('a user of a login method that is not enabled', () => {
 
   it('is refused with the same words in a script', async () => {
     expect(await here.refused('auth userpass write ada --in -', 3, { input: 'correct horse' })).toBe(
-      'coffer: no mount "auth/userpass" (enable it with "coffer auth enable userpass")',
+      'coffer: no login method at "auth/userpass" (enable it with "coffer auth enable userpass")',
     );
   });
 });

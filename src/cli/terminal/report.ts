@@ -55,7 +55,7 @@ export function reportError(
 /** Returns the argument or option that the error is about, as written in help. */
 function labelOf({ kind, field }: CofferError, invocation: Invocation | undefined): string | undefined {
   if (field === undefined || isPointer(field)) return undefined;
-  const own = invocation?.command.labelOf?.(field);
+  const own = invocation?.command.labelOf?.(field) ?? argumentFor(field, invocation);
   const label = own ?? field;
   // The main input of a command may be called as an option that every command has: a wrapping token is not `--token`.
   const isOption =
@@ -65,6 +65,19 @@ function labelOf({ kind, field }: CofferError, invocation: Invocation | undefine
   // Errors about a missing or existing object name it in the text or the hint; "NAME: not found" would be confusing.
   const aboutTheThing = kind === 'not-found' || kind === 'conflict' || kind === 'exists';
   return aboutTheThing && !typed.startsWith('--') ? undefined : typed;
+}
+
+/** Fields of operations that name a key: a command that runs them has it as an option, or as its argument. */
+const OF_KEY_NAMES = new Set(['name', 'key']);
+
+/** Returns the argument or option that a field is from, in a command that is not itself an operation. */
+function argumentFor(field: string, invocation: Invocation | undefined): string | undefined {
+  const { options = [], arguments: specs = [] } = invocation?.command ?? {};
+  const hasOption = (name: string): boolean => options.some(({ flag }) => flag === name);
+  if (hasOption(field)) return undefined;
+  if (OF_KEY_NAMES.has(field) && hasOption('key')) return '--key';
+  const words = [field.toUpperCase(), ...(OF_KEY_NAMES.has(field) ? ['NAME'] : [])];
+  return words.find((word) => specs.some(({ metavar }) => metavar === word));
 }
 
 /** Variables that have the values of options that are not given, in order of precedence. */

@@ -41,7 +41,7 @@ export async function requireCertifiableKey(
  * @throws `unsupported` if the key cannot be certified; `conflict` if it is soft-deleted
  */
 export function certificationOf(key: NamedKey): Certification<unknown> {
-  const { certification } = requireSigning(key, 'signing');
+  const { certification } = requireSigning(key, 'certification');
   if (key.document.derived) {
     throw unsupported(ownWords('operation not supported for keys with derivation enabled'), {
       field: 'name',
