@@ -140,6 +140,11 @@ const OF_CLAIMS: readonly Rewording[] = [
   ],
   [/^failed to verify id token signature/, 'no key of the issuer verifies the signature of the token'],
   [
+    /^exactly one of 'jwt_validation_pubkeys', .* must be set/,
+    'exactly one source of keys must be set',
+    'use oidc_discovery_url, jwks_url or jwt_validation_pubkeys',
+  ],
+  [
     /^fetching keys oidc: get keys failed/,
     'the server cannot fetch the keys of the issuer of the token',
     'an administrator sees the reason with "coffer auth jwt config"',

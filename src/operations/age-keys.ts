@@ -20,23 +20,37 @@ interface RecipientVersion {
   readonly recipient: string;
 }
 
+/** Named key as a recipient. */
+export interface RecipientKey {
+  /** Key type. Undefined if the server does not say it. */
+  readonly type: string | undefined;
+  /** Recipients of the usable versions, oldest first. Empty for a key that is not a recipient. */
+  readonly versions: readonly RecipientVersion[];
+}
+
 /**
- * Returns the recipients of the usable versions of a named key, oldest first. Empty for a key that is not a recipient.
+ * Reads a named key as a recipient.
  * @throws as `transit keys read`
  */
-export async function recipientVersions(
+export async function recipientKey(
   place: OperationRunner,
   name: string,
   mount: string,
-): Promise<readonly RecipientVersion[]> {
+): Promise<RecipientKey> {
   const data = resultOf(await place.run('transit keys read', { name }, mount));
-  const keys = isObject(data) && isObject(data['keys']) ? data['keys'] : {};
-  return Object.entries(keys).flatMap(([version, shown]) => {
+  const { type, keys } = isObject(data) ? data : {};
+  const versions = Object.entries(isObject(keys) ? keys : {}).flatMap(([version, shown]) => {
     const recipient = isObject(shown) ? shown['public_key'] : undefined;
     const isRecipient = typeof recipient === 'string' && recipient.startsWith('age1');
     return isRecipient ? [{ version: Number(version), recipient }] : [];
   });
+  return { type: typeof type === 'string' ? type : undefined, versions };
 }
+
+/** Returns the recipients of a named key, as `recipientKey`. */
+export const recipientVersions = async (
+  ...key: Parameters<typeof recipientKey>
+): Promise<readonly RecipientVersion[]> => (await recipientKey(...key)).versions;
 
 interface RecipientKeyVersions {
   readonly name: string;

@@ -12,7 +12,7 @@ describe('a file in the format of age', () => {
     await here.ok('transit envelope encrypt --recipient paper --in plain --out plain.age');
     expect(await here.ok('transit envelope decrypt paper --in plain.age')).toBe('text');
     expect(await here.refused('transit envelope decrypt app --in plain.age', 2)).toContain(
-      'coffer: recipient: key "app" cannot be a recipient: wrong key type',
+      'coffer: NAME: key "app" cannot decrypt age files: its type is aes256-gcm96 (omit the name to try all keys)',
     );
     for (const content of ['', '# only\n\n  # comments\n', 'AGE-SECRET-KEY\n', '# a\nsome text\n']) {
       writeFileSync(here.file('keys'), content, { mode: 0o600 });

@@ -163,12 +163,13 @@ describe('damage in a store', () => {
     await here.ok('store backup unverified.coffer --unverified');
     const refusal = await here.refused(line, 1);
     expect(refusal).toContain(basename(path));
-    expect(refusal).toContain('--without-damaged');
+    const consequence = line === 'rekey' ? 'drop lost documents permanently' : 'skip lost documents';
+    expect(refusal).toContain(`use --without-damaged to ${consequence}`);
     expect(existsSync(here.file(made))).toBe(false);
     expect(readdirSync(here.directory).filter((name) => name.endsWith('.new'))).toEqual([]);
     expect(await here.run(`${line} --without-damaged`)).toMatchObject({
       exitCode: 0,
-      stderr: expect.stringContaining('skipped: '),
+      stderr: expect.stringContaining(line === 'rekey' ? 'dropped: ' : 'skipped: '),
     });
     if (line.includes('backup')) await here.ok('store restore bad.coffer --store restored');
     const store = made === 'store/generation-2' ? 'store' : line.includes('copy') ? 'copied' : 'restored';

@@ -25,7 +25,7 @@ describe('coffer exec with a file that is piped in', () => {
   it('says that the format is missing, or that nothing was piped in', async () => {
     const here = await place();
     expect(await here.refused(['exec', '-f', '-', 'true'], 2)).toContain(
-      'cannot tell the format of - from its name (use --format dotenv|',
+      'cannot tell the format of standard input (use --format dotenv|yaml|json)',
     );
     expect(await here.refused(['exec', '-f', '-', ...FORMAT, 'true'], 2)).toContain(
       'FILE: standard input (-) is empty (pipe the encrypted file in, and name it only once)',

@@ -188,7 +188,9 @@ describe('a command at a terminal', () => {
   it('asks for no password of a user where the login method is not enabled', async () => {
     const { exitCode, stderr, asked } = await typed('auth userpass write ada');
     expect({ exitCode, asked }).toEqual({ exitCode: 3, asked: [] });
-    expect(stderr).toBe('coffer: no login method at "auth/userpass" (enable it with "coffer auth enable userpass")\n');
+    expect(stderr).toBe(
+      'coffer: no login method at "auth/userpass" (enable it with "coffer auth enable userpass")\n',
+    );
     await here.ok('auth enable approle');
     expect(await here.refused('auth enable approle', 6)).toContain(
       'approle is already enabled at approle/ (use --path for another one)',

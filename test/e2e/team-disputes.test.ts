@@ -92,7 +92,7 @@ it('a removal that removes nobody of a dispute ends none by its ID', async () =>
   const store = (await fresh.place.run('team check')).stderr;
   expect(store).toContain('not trusted on this machine yet');
   const { stderr } = await fresh.place.run(['team', 'trust', new Forger(fresh).store]);
-  expect(stderr).toContain('use the ID of one of these');
+  expect(stderr).toContain('use the ID of the removal that this admin made');
   expect(await fresh.place.run(['team', 'trust', ofBob])).toMatchObject({ exitCode: 0 });
   expect(await names(fresh)).toEqual(['alice', 'carol', 'erin']);
 });

@@ -174,7 +174,7 @@ export const rekey: OwnCommand = {
     'those that change it wait. An interrupted rekey leaves the store either unchanged or fully ' +
     're-encrypted. If a document of the store, such as a key or a token, is damaged or missing, ' +
     'rekey fails and changes nothing. With --without-damaged it drops such documents permanently; ' +
-    'on a terminal, it asks first.',
+    'on a terminal, it asks first; in scripts, the option is the confirmation.',
   examples: [
     ['coffer rekey', 'Rekey after removing a secret that may have leaked'],
     ['coffer rekey --without-damaged', 'Drop lost documents so that the store is consistent again'],
@@ -185,7 +185,7 @@ export const rekey: OwnCommand = {
       if (sealed === undefined) return FAILED;
       const { files, leftOut } = sealed;
       await printDocument(session, { files, leftOut });
-      sayLeftOut(session, leftOut);
+      sayLeftOut(session, leftOut, 'dropped');
       session.say(`Re-encrypted ${files} ${files === 1 ? 'file' : 'files'} with a new root key.`);
       await lockAgent(session);
       return DONE;

@@ -228,7 +228,7 @@ export const remove: Command = {
     if (listed.length > 0) session.say(`${name} could read these values. Change them at their source:`);
     for (const { file, names } of listed) session.say(`  ${file}: ${names.join(', ')}`);
     session.sayCommand(
-      'If a pipeline uses this keyring, put this line into its variable COFFER_IDENTITY, above the private key, in place of any older line "# at least:". The pipeline then refuses older states of the keyring:',
+      'If a pipeline uses this keyring, replace the line "# at least:" in its variable COFFER_IDENTITY by the following one (or put it above the private key), so that it refuses older states:',
       `# at least: ${spelled(changes.newestId)}`,
     );
     changes.sayToCommit(files.map(({ path }) => path));
@@ -262,9 +262,13 @@ function cardsToRemove({ state }: TeamKeyring, name: string, card: string | unde
   throw notFound(`no member "${name}" in this keyring`, { hint });
 }
 
-function sayGuests(session: Session, { state }: TeamKeyring, cards: readonly CardFact[]): void {
+/** Warns about members who were added by the removed one, besides the user, who is known to be right. */
+function sayGuests(session: Session, { state, ownCards }: TeamKeyring, cards: readonly CardFact[]): void {
   const out = new Set(cards.map(({ id }) => id));
-  const guests = state.cards.filter(({ id, by }) => out.has(by) && !out.has(id)).map(({ card }) => card.name);
+  const known = new Set([...cards, ...ownCards].map(({ id }) => id));
+  const guests = state.cards
+    .filter(({ id, by }) => out.has(by) && !known.has(id))
+    .map(({ card }) => card.name);
   if (guests.length > 0)
     session.warn(
       `members added by the removed member stay: ${guests.join(', ')} (remove any that should not, with "coffer team remove NAME")`,

@@ -41,9 +41,16 @@ export async function namingDamage<T>(session: Session, work: () => Promise<T>):
   }
 }
 
-/** Prints a warning for each file that was left out. */
-export function sayLeftOut(session: Session, leftOut: readonly Finding[] = []): void {
-  for (const finding of leftOut) session.warn(`skipped: ${finding.file} ${findingText(finding)}`);
+/**
+ * Prints a warning for each file that was left out.
+ * @param outcome what happened to the documents in them
+ */
+export function sayLeftOut(
+  session: Session,
+  leftOut: readonly Finding[] = [],
+  outcome: 'skipped' | 'dropped' = 'skipped',
+): void {
+  for (const finding of leftOut) session.warn(`${outcome}: ${finding.file} ${findingText(finding)}`);
 }
 
 /* Shared by the commands that move whole stores, and verify everything in between. */

@@ -232,7 +232,7 @@ export async function targetOf(session: Session, name: string, path: string): Pr
   const rulebook = new Rulebook(session);
   const rule = await rulebook.ruleFor(path);
   await requireRules(session, rulebook, { path });
-  return { path, name, rule, rulebook, format: await formatFor(name, rule?.format) };
+  return { path, name, rule, rulebook, format: await formatFor(name, rule?.format, false) };
 }
 
 /** Reads the file; undefined if it does not exist. */

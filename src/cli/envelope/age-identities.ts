@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 import { asCofferError, CofferError, invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
-import { recipientVersions, unwrapStanzas } from '../../operations/age-keys.ts';
+import { recipientKey, unwrapStanzas } from '../../operations/age-keys.ts';
 import { type Runner, resultOf } from '../../operations/declaration/operation.ts';
 import { sshBlob } from '../../signatures/ssh-key.ts';
 import type { Stanza } from '../../transit/envelope/age/header.ts';
@@ -17,7 +17,7 @@ import { passphraseIn, readKeyFile } from '../secrets/secret-sources.ts';
 import { sshPrivateKeyIn } from '../secrets/ssh-private-keys.ts';
 import type { Session } from '../session.ts';
 import { IDENTITY, PASSPHRASE_FILE } from './age-options.ts';
-import { notForOthers } from './age-recipients.ts';
+import { typeText } from './age-recipients.ts';
 import { once } from './options.ts';
 
 /**
@@ -126,9 +126,12 @@ async function unwrapWith(
   { name, mount, stanzas, isWanted }: UnwrapRequest,
 ): Promise<Buffer | undefined> {
   try {
-    const versions = await recipientVersions(runner, name, mount);
+    const { type: keyType, versions } = await recipientKey(runner, name, mount);
     if (versions.length === 0 && isWanted && stanzas.every(({ type }) => type !== SCRYPT)) {
-      throw notForOthers(name);
+      throw new CofferError('unsupported', `key "${name}" cannot decrypt age files: ${typeText(keyType)}`, {
+        field: 'name',
+        hint: 'omit the name to try all keys',
+      });
     }
     return await unwrapStanzas(runner, { name, mount, versions }, stanzas);
   } catch (error) {

@@ -1,7 +1,7 @@
 import { isRegularFile } from '../../ground/directories.ts';
 import { asCofferError, CofferError, throwing } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
-import { recipientVersions } from '../../operations/age-keys.ts';
+import { recipientKey } from '../../operations/age-keys.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
 import { requireTogether } from '../../transit/envelope/age/file.ts';
 import { passphraseRecipient } from '../../transit/envelope/age/passphrase.ts';
@@ -59,17 +59,18 @@ function misnamed(word: string, error: unknown): unknown {
 }
 
 async function latestRecipient(runner: Runner, name: string, mount: string): Promise<string> {
-  const latest = (await recipientVersions(runner, name, mount)).at(-1);
+  const { type, versions } = await recipientKey(runner, name, mount);
+  const latest = versions.at(-1);
   if (latest !== undefined) return latest.recipient;
-  throw notForOthers(name);
+  throw new CofferError('unsupported', `key "${name}" cannot be a recipient: ${typeText(type)}`, {
+    field: RECIPIENT,
+    hint: 'create one with "coffer transit keys create NAME --type x25519"',
+  });
 }
 
-/** Returns the error for a key that cannot be a recipient. */
-export const notForOthers = (name: string): CofferError =>
-  new CofferError('unsupported', `key "${name}" cannot be a recipient: wrong key type`, {
-    field: RECIPIENT,
-    hint: 'use a key type that age can encrypt to, see "coffer transit keys create --help"',
-  });
+/** Says that a key type is wrong, and which one it is if that is known. */
+export const typeText = (type: string | undefined): string =>
+  type === undefined ? 'wrong key type' : `its type is ${type}`;
 
 async function newFilePassphrase(session: Session, options: Given['options']): Promise<string | Uint8Array> {
   const file = textOption(options, PASSPHRASE_FILE);

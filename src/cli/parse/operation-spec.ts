@@ -134,9 +134,9 @@ function labelOf(operation: Operation, positional: readonly string[], field: str
   if (param === undefined) return undefined;
   // The main input is not always an argument: it may be piped.
   if (field === operation.cli?.input?.param && !param.cli.positional) return field.replaceAll('_', ' ');
-  return positional.includes(field) || field === operation.cli?.input?.param
-    ? metavarOf(field, param)
-    : `--${flagOf(field, param)}`;
+  if (positional.includes(field) || field === operation.cli?.input?.param) return metavarOf(field, param);
+  if (isBatch(param)) return `--${BATCH}`;
+  return param.cli.hidden ? undefined : `--${flagOf(field, param)}`;
 }
 
 /** Returns the placeholder, a short word: a long one would move every description on the help page to the right. */

@@ -103,10 +103,14 @@ export async function parsedFile(
 
 /**
  * Returns the parser for a file of that name.
+ * @param hasOption whether the command has the option `--format`
  * @throws `unsupported` if its format is unknown
  */
-export const formatFor = (path: string, format: FileFormatName | undefined): Promise<FileFormat> =>
-  loadFormat(format ?? formatOf(path) ?? unknownFormat(path));
+export const formatFor = (
+  path: string,
+  format: FileFormatName | undefined,
+  hasOption = true,
+): Promise<FileFormat> => loadFormat(format ?? formatOf(path) ?? unknownFormat(path, hasOption));
 
 function refuseIrregular(path: string, stats: Stats): void {
   if (!stats.isFile() && !stats.isDirectory())
@@ -128,11 +132,15 @@ export function textOf(path: string, bytes: Buffer): string {
   });
 }
 
-const unknownFormat = (path: string): never => {
+const unknownFormat = (path: string, hasOption: boolean): never => {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
     throw invalid(`cannot read ${path}: is a directory`);
+  if (isPipedFile(path))
+    throw unsupported(`cannot tell the format of ${path === STANDARD_INPUT ? 'standard input' : path}`, {
+      hint: `use --format ${FORMAT_NAMES.join('|')}`,
+    });
   throw unsupported(`cannot tell the format of ${path} from its name`, {
-    hint: `use --format ${FORMAT_NAMES.join('|')}, or set format: in .coffer.yaml`,
+    hint: `${hasOption ? `use --format ${FORMAT_NAMES.join('|')}, or ` : ''}set format: in .coffer.yaml`,
   });
 };
 

@@ -291,9 +291,9 @@ function refuseOlder(session: Session, place: KeyringPlace, isFirst: boolean): v
   });
 }
 
-const USE_ONE = 'use the ID of one of these';
+const USE_ONE = 'ask in person which admin stays, and use the ID of the removal that this admin made';
 const FIND_OUT =
-  'find out in person which admin stays, then run "coffer team trust ID" with the ID of that removal';
+  'ask in person which admin stays, then run "coffer team trust ID" with the ID of the removal that this admin made';
 
 function refuseQuarrels(state: Judgement, hint: string): void {
   if (state.quarrels.length === 0) return;

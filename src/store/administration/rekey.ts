@@ -38,9 +38,10 @@ export async function rekey(store: SealedStore, options: RekeyOptions = {}): Pro
     const source = await sourceOf(backend, keyring, session.version.generation, options.onProgress);
     const rootKey = (options.random ?? systemRandom).bytes(ROOT_KEY_BYTES);
     const fresh = new RootKey(rootKey, store.id, source.root.generation + 1);
+    const damage = { ...options, isFinal: true } as const;
     const summary = { files: 0, leftOut: [] as Finding[] };
     async function* sealAgain(): AsyncGenerator<Blob> {
-      for await (const { opened, slot } of verifiedBlobs(source, summary.leftOut, options)) {
+      for await (const { opened, slot } of verifiedBlobs(source, summary.leftOut, damage)) {
         if (slot !== undefined) yield wrapAgain(rootKey, fresh, slot);
         else {
           yield fresh.seal(opened.identity, opened.json);

@@ -23,6 +23,8 @@ import {
 export interface DamageOptions {
   /** Whether to continue without damaged or missing files, with indexes and a list of slots that match the rest. */
   readonly withoutDamaged?: boolean;
+  /** Whether what is left out is lost, because the store itself is rewritten. */
+  readonly isFinal?: boolean;
 }
 
 /** Options for verifying a store during a transfer. */
@@ -54,9 +56,11 @@ type VerifiedBlob = Blob &
 export class DamageError extends CofferError {
   readonly findings: readonly Finding[];
 
-  constructor(place: Place, findings: readonly Finding[], remedy: string) {
+  constructor({ place, remedy }: StoreSource, findings: readonly Finding[], isFinal: boolean) {
     super('corrupt', damageText(place, findings), {
-      hint: placed`${remedy}; use --without-damaged to skip lost documents`,
+      hint: isFinal
+        ? placed`${remedy}; use --without-damaged to drop lost documents permanently`
+        : placed`${remedy}; use --without-damaged to skip lost documents`,
     });
     this.findings = findings;
   }
@@ -98,7 +102,7 @@ export async function sourceOf(
 export async function* verifiedBlobs(
   source: StoreSource,
   leftOut: Finding[],
-  { withoutDamaged = false }: DamageOptions,
+  { withoutDamaged = false, isFinal = false }: DamageOptions,
 ): AsyncGenerator<VerifiedBlob> {
   const { root, locate, keyring, slots } = source;
   const survey = new Survey(root, locate);
@@ -113,7 +117,7 @@ export async function* verifiedBlobs(
   const slotCheck = checkSlots(survey, files, keyring);
   const indexCheck = new IndexCheck(survey);
   const findings = [...slotCheck.findings, ...indexCheck.findings];
-  if (findings.length > 0 && !withoutDamaged) throw new DamageError(source.place, findings, source.remedy);
+  if (findings.length > 0 && !withoutDamaged) throw new DamageError(source, findings, isFinal);
   leftOut.push(...findings);
   yield* indexBlobs(survey, indexCheck);
   yield* soundSlots(source, survey, slotCheck);

@@ -255,7 +255,7 @@ export const recipientsSuite: Suite = (here) => {
       ['@list.txt', 'list.txt:2: invalid age key'],
       ['@secret.txt', 'this is a private key, not a recipient'],
       ['@curve.pub', 'cannot encrypt to SSH keys'],
-      ['symmetric', 'cannot be a recipient: wrong key type'],
+      ['symmetric', 'cannot be a recipient: its type is aes256-gcm96'],
       ['nobody', 'nobody'],
       [`${good} ${hybrid}`, 'post-quantum and classic recipients cannot be mixed'],
       ['age1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqsl5qcx', ''],
