@@ -121,10 +121,17 @@ describe('coffer edit', () => {
     });
     symlinkSync(here.file('vim.basic'), here.file('vi'));
     await here.ok('edit app.env', {
-      environment: { PATH: `${here.directory}:${here.environment()['PATH']}` },
+      environment: { EDITOR: 'vi', PATH: `${here.directory}:${here.environment()['PATH']}` },
     });
     expect(readFileSync(here.file('seen'), 'utf8')).toMatch(
       /^-n\|-i\|NONE\|-c\|silent! set noundofile nobackup nowritebackup\|\/\S+\/app\.env\|$/,
+    );
+  });
+
+  it('starts no editor that the user has not chosen without a terminal, where it would wait forever', async () => {
+    const here = await place();
+    expect(await here.refused('edit app.env', 2, { environment: { EDITOR: undefined } })).toBe(
+      'coffer: no editor is set, and standard input is not a terminal (set EDITOR, or change one value with "coffer secrets set FILE NAME")',
     );
   });
 

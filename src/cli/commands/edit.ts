@@ -1,10 +1,10 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { attempt } from '../../ground/attempt.ts';
-import { asCofferError, CofferError, conflict } from '../../ground/errors.ts';
+import { asCofferError, CofferError, conflict, invalid } from '../../ground/errors.ts';
 import type { Command } from '../command.ts';
 import { DraftFile } from '../editing/draft.ts';
-import { type Editor, edit, editorOf } from '../editing/editor.ts';
+import { type Editor, edit, editorOf, wouldBeVi } from '../editing/editor.ts';
 import { Takeover, targetOf } from '../editing/takeover.ts';
 import { DONE, FAILED, PROGRAM_NOT_FOUND } from '../exit-codes.ts';
 import type { Given } from '../given.ts';
@@ -46,6 +46,7 @@ export const command: Command = {
   ],
   async run(session, given) {
     const [typed = ''] = given.arguments;
+    refuseWithoutTerminal(session);
     const path = realPathOf(typed);
     const editor = editorOf(session.environment);
     const target = await targetOf(session, typed, path);
@@ -62,6 +63,14 @@ export const command: Command = {
     }
   },
 };
+
+/** @throws `invalid` if vi would run without a terminal: a script would wait for it forever */
+function refuseWithoutTerminal({ environment, streams }: Session): void {
+  if (streams.in.isTerminal || !wouldBeVi(environment)) return;
+  throw invalid('no editor is set, and standard input is not a terminal', {
+    hint: 'set EDITOR, or change one value with "coffer secrets set FILE NAME"',
+  });
+}
 
 /**
  * Returns the text of an earlier edit, if it is to be continued.

@@ -42,12 +42,19 @@ export interface Editor {
   readonly arguments: readonly string[];
 }
 
+/** Variables that name the editor, in order of precedence. */
+const CHOOSING = ['VISUAL', 'EDITOR'] as const;
+
+/** Whether the editor would be vi because the user has chosen none. Without a terminal, it waits forever. */
+export const wouldBeVi = (environment: Environment, platform: string = process.platform): boolean =>
+  platform !== 'win32' && CHOOSING.every((name) => variable(environment, name) === undefined);
+
 /**
  * Returns the editor: `$VISUAL`, otherwise `$EDITOR`, otherwise vi, or Notepad on Windows.
  * @throws `invalid` for an editor that would return before the user has typed anything
  */
 export function editorOf(environment: Environment, platform: string = process.platform): Editor {
-  const name = ['VISUAL', 'EDITOR'].find((candidate) => variable(environment, candidate) !== undefined);
+  const name = CHOOSING.find((candidate) => variable(environment, candidate) !== undefined);
   const command = (name === undefined ? undefined : variable(environment, name)) ?? defaultEditor(platform);
   const [first = '', ...words] = command.trim().split(/\s+/);
   const program = basename(first.replaceAll('\\', '/')).replace(/\.(?:exe|cmd)$/i, '');
