@@ -21,7 +21,7 @@ interface RecipientVersion {
 }
 
 /** Named key as a recipient. */
-export interface RecipientKey {
+interface RecipientKey {
   /** Key type. Undefined if the server does not say it. */
   readonly type: string | undefined;
   /** Recipients of the usable versions, oldest first. Empty for a key that is not a recipient. */
