@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import type { Duplex } from 'node:stream';
+import { attempt } from '../ground/attempt.ts';
 import { type CofferError, unavailable } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
 import type { Sighting } from '../store/backends/witness.ts';
@@ -302,14 +303,12 @@ export function startLane(
 
 /** Starts the process; undefined if the system cannot start another one: the server itself must continue. */
 function started(command: readonly string[]): ChildProcess | undefined {
-  try {
-    const child = spawn(process.execPath, command, { stdio: ['ignore', 'ignore', 'inherit', 'ipc', 'pipe'] });
-    if (child.pid !== undefined) return child;
-    // Some errors are raised later, as an event that must have a listener.
-    child.once('error', () => undefined);
-  } catch {
-    // Others are thrown at once.
-  }
+  const stdio: StdioOptions = ['ignore', 'ignore', 'inherit', 'ipc', 'pipe'];
+  // Some errors are thrown at once.
+  const child = attempt(() => spawn(process.execPath, command, { stdio }));
+  if (child?.pid !== undefined) return child;
+  // Others are raised later, as an event that must have a listener.
+  child?.once('error', () => undefined);
   return undefined;
 }
 

@@ -2,7 +2,7 @@ import type { TokenRecord } from '../../access/token.ts';
 import { denied } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { type TokenDetails, tokenDetails } from '../auth/token-answers.ts';
-import { operation } from '../declaration/operation.ts';
+import { computing, operation } from '../declaration/operation.ts';
 import type { Details } from '../declaration/table.ts';
 import { accessorParam, findByAccessor, findOwn, findToken, tokenId } from './token-target.ts';
 
@@ -71,8 +71,7 @@ const details: Details = {
 
 export const lookup = operation({
   route: 'POST /auth/token/lookup',
-  withoutSecret: true,
-  computes: true,
+  ...computing,
   params: {
     token: tokenId('Token, or its accessor (its ID in "coffer token list"). Default: your own token.'),
   },
@@ -113,8 +112,7 @@ export const lookupSelf = operation({
 
 export const lookupAccessor = operation({
   route: 'POST /auth/token/lookup-accessor',
-  withoutSecret: true,
-  computes: true,
+  ...computing,
   params: { accessor: accessorParam },
   async run(call, values) {
     const { record, id } = await findByAccessor(call, values.accessor);

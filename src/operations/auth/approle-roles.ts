@@ -23,7 +23,7 @@ import {
   texts,
   type ValuesOf,
 } from '../declaration/params.ts';
-import { listAnswer, listCli, listParams, loginOperations, pageOf, roleName } from './named-objects.ts';
+import { listAnswer, listing, loginOperations, pageOf, roleName } from './named-objects.ts';
 import {
   givenSettings,
   olderTokenParams,
@@ -85,9 +85,7 @@ const noRole = (name: string): CofferError => notFound(`no role ${name}`, { fiel
 
 export const list = approleOperation({
   route: 'LIST role',
-  withoutSecret: true,
-  params: listParams,
-  cli: listCli('roles', 'coffer auth approle write NAME'),
+  ...listing('roles', 'coffer auth approle write NAME'),
   run: async ({ room }, values) => listAnswer(await rolesOf(room).list(pageOf(values))),
 });
 

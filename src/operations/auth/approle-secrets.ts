@@ -16,7 +16,7 @@ import { asCofferError, invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { FOR_GOOD, unlessUnexpected } from '../declaration/deleting.ts';
-import { done, type Outcome } from '../declaration/operation.ts';
+import { computing, done, type Outcome } from '../declaration/operation.ts';
 import { duration, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
 import type { Details } from '../declaration/table.ts';
 import { parsePairs } from '../declaration/weak-values.ts';
@@ -182,8 +182,7 @@ const details: Details = {
 
 export const lookup = approleOperation({
   route: 'POST role/:role_name/secret-id/lookup',
-  withoutSecret: true,
-  computes: true,
+  ...computing,
   params: { role_name, secret_id },
   cli: { input: { param: 'secret_id', as: 'text', secret: 'Secret ID' }, details },
   run: ({ room }, values) =>
@@ -192,8 +191,7 @@ export const lookup = approleOperation({
 
 export const lookupAccessor = approleOperation({
   route: 'POST role/:role_name/secret-id-accessor/lookup',
-  withoutSecret: true,
-  computes: true,
+  ...computing,
   params: { role_name, secret_id_accessor },
   cli: { details },
   async run({ room }, values) {

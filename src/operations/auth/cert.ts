@@ -27,7 +27,7 @@ import { lacking } from '../declaration/lacking.ts';
 import { done, warned } from '../declaration/operation.ts';
 import { duration, flag, givenOf, hidden, integer, text, texts } from '../declaration/params.ts';
 import type { Details } from '../declaration/table.ts';
-import { listAnswer, listCli, listParams, loginOperations, pageOf, roleName } from './named-objects.ts';
+import { listAnswer, listing, loginOperations, pageOf, roleName } from './named-objects.ts';
 import { loginAnswer } from './token-answers.ts';
 import {
   givenSettings,
@@ -111,9 +111,7 @@ function printRole({ settings, token }: CertRole) {
 
 export const list = certOperation({
   route: 'LIST certs',
-  withoutSecret: true,
-  params: listParams,
-  cli: listCli('certificate roles', 'coffer auth cert write NAME'),
+  ...listing('certificate roles', 'coffer auth cert write NAME'),
   run: async ({ room }, values) => listAnswer(await rolesOf(room).list(pageOf(values))),
 });
 
@@ -197,9 +195,7 @@ const NEVER_MS = Number.NEGATIVE_INFINITY;
 
 export const listRevocations = certOperation({
   route: 'LIST crls',
-  withoutSecret: true,
-  params: listParams,
-  cli: listCli('CRLs', 'coffer auth cert set-revocations NAME'),
+  ...listing('CRLs', 'coffer auth cert set-revocations NAME'),
   run: async ({ room }, values) => listAnswer(await listLists(room, pageOf(values))),
 });
 

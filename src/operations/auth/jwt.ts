@@ -10,7 +10,7 @@ import { deletingByName, eachNamed } from '../declaration/deleting.ts';
 import { done, warned } from '../declaration/operation.ts';
 import { givenOf, text, type ValuesOf } from '../declaration/params.ts';
 import { configParams, roleParams, settingsParams } from './jwt-params.ts';
-import { listAnswer, listCli, listParams, loginOperations, pageOf, roleName } from './named-objects.ts';
+import { listAnswer, listing, loginOperations, pageOf, roleName } from './named-objects.ts';
 import { loginAnswer } from './token-answers.ts';
 import { givenSettings, roleDetails, unknownPolicies } from './token-settings.ts';
 
@@ -64,9 +64,7 @@ export const configure = jwtOperation({
 
 export const list = jwtOperation({
   route: 'LIST role',
-  withoutSecret: true,
-  params: listParams,
-  cli: listCli('roles', 'coffer auth jwt write NAME'),
+  ...listing('roles', 'coffer auth jwt write NAME'),
   run: async ({ room }, values) => listAnswer(await rolesOf(room).list(pageOf(values))),
 });
 

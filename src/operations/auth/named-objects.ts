@@ -78,6 +78,10 @@ export const pageOf = ({ after, limit }: ValuesOf<typeof listParams>): ListOptio
 export const listCli = (what: string, create: string) =>
   ({ result: { member: 'keys', as: 'lines' }, empty: { what, create } }) as const;
 
+/** Returns what lists of names have in common that are returned in pages. */
+export const listing = (what: string, create: string) =>
+  ({ withoutSecret: true, params: listParams, cli: listCli(what, create) }) as const;
+
 export const listAnswer = (keys: readonly string[]): Outcome<{ readonly keys: readonly string[] }> => ({
   data: { keys },
   nothingListed: keys.length === 0 ? true : undefined,

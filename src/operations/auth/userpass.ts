@@ -8,7 +8,7 @@ import { deletingByName, eachNamed } from '../declaration/deleting.ts';
 import { operationsOf } from '../declaration/mount-operations.ts';
 import { done, type MountCall, type Runner } from '../declaration/operation.ts';
 import { hidden, text } from '../declaration/params.ts';
-import { listAnswer, listCli, listParams, pageOf, roleName } from './named-objects.ts';
+import { listAnswer, listing, pageOf, roleName } from './named-objects.ts';
 import { loginAnswer } from './token-answers.ts';
 import {
   givenSettings,
@@ -50,9 +50,7 @@ function passwordIn(values: {
 
 export const list = userpassOperation({
   route: 'LIST users',
-  withoutSecret: true,
-  params: listParams,
-  cli: listCli('users', 'coffer auth userpass write NAME'),
+  ...listing('users', 'coffer auth userpass write NAME'),
   run: async ({ users }, values) => listAnswer(await users.list(pageOf(values))),
 });
 

@@ -500,6 +500,9 @@ export const operation = declaredFor('vault');
 /** Declares an operation below `/api/v2`. */
 export const documentOperation = declaredFor('json-api');
 
+/** What operations that only compute or look up have in common. */
+export const computing = { withoutSecret: true, computes: true } as const;
+
 /** Returns the outcome of an operation whose result is repeated at the top level of the envelope. */
 export const atTopToo = <D extends object>(data: D) => ({ data, topLevel: data });
 

@@ -1,7 +1,7 @@
 import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { turn } from '../../ground/pause.ts';
-import { atTopToo, type Outcome, operation } from '../declaration/operation.ts';
+import { atTopToo, computing, type Outcome, operation } from '../declaration/operation.ts';
 import { text, texts, type ValuesOf } from '../declaration/params.ts';
 
 const capabilityParams = {
@@ -38,8 +38,7 @@ export async function printCapabilities(
 
 export const ofToken = operation({
   route: 'POST /sys/capabilities',
-  withoutSecret: true,
-  computes: true,
+  ...computing,
   params: { ...capabilityParams, token: text({ help: 'Token to check.', default: '' }) },
   async run({ core }, values) {
     if (values.token === '') throw invalid(ownWords('no token found'), { field: 'token' });
@@ -51,8 +50,7 @@ export const ofToken = operation({
 
 export const ofAccessor = operation({
   route: 'POST /sys/capabilities-accessor',
-  withoutSecret: true,
-  computes: true,
+  ...computing,
   params: { ...capabilityParams, accessor: text({ help: 'Accessor of the token.', default: '' }) },
   async run({ core }, values) {
     if (values.accessor === '') throw invalid(ownWords('missing accessor'), { field: 'accessor' });
@@ -64,8 +62,7 @@ export const ofAccessor = operation({
 
 export const ofSelf = operation({
   route: 'POST /sys/capabilities-self',
-  withoutSecret: true,
-  computes: true,
+  ...computing,
   params: capabilityParams,
   async run({ core, caller: { accessor, token = '' } }, values) {
     if (accessor === undefined) return printCapabilities(values, () => ['root']);

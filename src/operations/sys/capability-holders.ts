@@ -1,7 +1,7 @@
 import { CAPABILITIES } from '../../access/capability.ts';
 import { holdersOf, type LoginMethod } from '../../access/holders.ts';
 import { printTime } from '../../ground/clock.ts';
-import { type Core, operation } from '../declaration/operation.ts';
+import { type Core, computing, operation } from '../declaration/operation.ts';
 import { choice, text } from '../declaration/params.ts';
 import { MOUNT_TYPES } from '../mount-types.ts';
 
@@ -14,8 +14,7 @@ export const list = operation({
   route: 'POST /sys/capabilities-holders',
   // As the list of tokens, which is part of the result.
   capability: 'sudo',
-  withoutSecret: true,
-  computes: true,
+  ...computing,
   params: {
     path: text({ help: 'Policy path, e.g. transit/decrypt/orders.', required: true }),
     capability: choice(CAPABILITIES, { help: 'Capability to look for.', required: true }),

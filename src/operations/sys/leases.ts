@@ -9,7 +9,7 @@ import { trimSlashes } from '../../ground/trim.ts';
 import { listAnswer, tidied } from '../auth/named-objects.ts';
 import { tokenDetails } from '../auth/token-answers.ts';
 import { countMissing, FOR_GOOD } from '../declaration/deleting.ts';
-import { type Call, done, operation, type Runner, resultOf } from '../declaration/operation.ts';
+import { type Call, computing, done, operation, type Runner, resultOf } from '../declaration/operation.ts';
 import { duration, flag, text } from '../declaration/params.ts';
 
 const leaseId = text({ help: 'ID of the lease.', default: '' });
@@ -41,8 +41,7 @@ const leasesOf = async ({ core }: Call) => (await core.access()).leases;
 
 export const lookup = operation({
   route: 'POST /sys/leases/lookup',
-  withoutSecret: true,
-  computes: true,
+  ...computing,
   params: { lease_id: leaseId },
   async run(call, { lease_id: id }) {
     if (id === '') throw nameless();

@@ -2,7 +2,7 @@
 
 import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
-import { done, METRICS_CONTENT_TYPE, operation } from '../declaration/operation.ts';
+import { computing, done, METRICS_CONTENT_TYPE, operation } from '../declaration/operation.ts';
 import { text, texts } from '../declaration/params.ts';
 import { publicRead, serverOf } from './seal.ts';
 
@@ -46,8 +46,7 @@ export const metrics = operation({
 /** Returns the form of a value in the audit log, to search for it. */
 export const auditHash = operation({
   route: 'POST /sys/audit-hash/:path+',
-  withoutSecret: true,
-  computes: true,
+  ...computing,
   params: {
     path: text({ help: 'Name of an audit device; all use the same HMAC key.', required: true }),
     input: text({ long: true, help: 'Value to hash.', default: '' }),

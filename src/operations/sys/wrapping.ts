@@ -4,7 +4,7 @@ import { ownWords } from '../../ground/own-words.ts';
 import { printGoTime } from '../../ground/clock.ts';
 import { type CofferError, denied, invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
-import { type Outcome, operation } from '../declaration/operation.ts';
+import { computing, type Outcome, operation } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 import { printWrapped } from '../pipeline/wrapped-answer.ts';
 
@@ -43,8 +43,7 @@ function opened(verbatim: string): Outcome<unknown> {
 
 export const wrap = operation({
   route: 'POST /sys/wrapping/wrap',
-  withoutSecret: true,
-  computes: true,
+  ...computing,
   freeForm: true,
   params: {},
   async run({ wrapTtl, sent = {} }) {

@@ -1,4 +1,5 @@
 import { type DataKey, type DataKeyRequest, dataKey, dataKeys } from '../../transit/data-key.ts';
+import { computing } from '../declaration/operation.ts';
 import { choice, integer, type ValuesOf } from '../declaration/params.ts';
 import {
   associatedData,
@@ -45,8 +46,7 @@ const params = {
 
 export const declaration = transitOperation({
   route: 'POST datakey/:type/:name',
-  withoutSecret: true,
-  computes: true,
+  ...computing,
   params,
   cli: {
     lines: (data: DataKeyData) =>
@@ -69,8 +69,7 @@ export const declaration = transitOperation({
 /** Creates several data keys; path and response are those of Vault Enterprise. */
 export const many = transitOperation({
   route: 'POST datakeys/:type/:name',
-  withoutSecret: true,
-  computes: true,
+  ...computing,
   params: {
     ...params,
     count: integer({ help: 'Number of data keys, 1 to 1000.', default: 1, cli: { metavar: 'N' } }),

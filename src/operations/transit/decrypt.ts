@@ -1,7 +1,7 @@
 import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { onlyValue } from '../../transit/batch.ts';
-import type { Outcome } from '../declaration/operation.ts';
+import { computing, type Outcome } from '../declaration/operation.ts';
 import type { ValuesOf } from '../declaration/params.ts';
 import {
   batchOf,
@@ -24,8 +24,7 @@ const itemFields = { ...parameters, reference };
 
 export const declaration = transitOperation({
   route: 'POST decrypt/:name',
-  withoutSecret: true,
-  computes: true,
+  ...computing,
   params: {
     name: existingKey,
     ...parameters,

@@ -6,7 +6,7 @@ import { findKey } from '../../transit/key-collection.ts';
 import { DEFAULT_KEY_TYPE, encryptionTypeNames, parameterSetsOf } from '../../transit/key-types/index.ts';
 import { requireKeyType } from '../../transit/lifecycle.ts';
 import { isMissing } from '../declaration/deleting.ts';
-import type { Outcome } from '../declaration/operation.ts';
+import { computing, type Outcome } from '../declaration/operation.ts';
 import { base64, flag, text, type ValuesOf } from '../declaration/params.ts';
 import {
   associatedData,
@@ -48,8 +48,7 @@ function requireKnownType(name: string): void {
 
 export const declaration = transitOperation({
   route: 'POST encrypt/:name',
-  withoutSecret: true,
-  computes: true,
+  ...computing,
   params: {
     name: keyInPath('Key to encrypt with; created if it does not exist.'),
     plaintext: base64({ help: 'Plaintext, base64 (may be empty).' }),

@@ -1,7 +1,7 @@
 import { onlyValue } from '../../transit/batch.ts';
 import { DEFAULT_HASH, hashNames } from '../../transit/hashing.ts';
 import { hmac } from '../../transit/hmac.ts';
-import type { Outcome } from '../declaration/operation.ts';
+import { computing, type Outcome } from '../declaration/operation.ts';
 import { base64, text } from '../declaration/params.ts';
 import {
   batchOf,
@@ -18,8 +18,7 @@ const input = base64({ help: 'Input to authenticate, base64 (may be empty).' });
 
 export const declaration = transitOperation({
   route: 'POST hmac/:name(/:algorithm)',
-  withoutSecret: true,
-  computes: true,
+  ...computing,
   params: {
     name: existingKey,
     input,

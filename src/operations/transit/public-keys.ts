@@ -1,7 +1,7 @@
 /** Public halves of signing keys for others: JSON Web Key Sets, certificate requests, and certificate chains. */
 
 import type { PublishedKey } from '../../transit/jwks.ts';
-import { atTopToo } from '../declaration/operation.ts';
+import { atTopToo, computing } from '../declaration/operation.ts';
 import { integer, text } from '../declaration/params.ts';
 import { existingKey, transitOperation } from './parameters.ts';
 
@@ -37,8 +37,7 @@ const version = integer({ help: 'Version of the key to use. Default: latest.', c
 
 export const csr = transitOperation({
   route: 'POST keys/:name/csr',
-  withoutSecret: true,
-  computes: true,
+  ...computing,
   params: {
     name: existingKey,
     version,

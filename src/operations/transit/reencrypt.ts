@@ -3,7 +3,7 @@ import type { JsonObject } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { onlyValue } from '../../transit/batch.ts';
 import { reencrypt } from '../../transit/rewrap.ts';
-import type { Caller, MountCall, Outcome } from '../declaration/operation.ts';
+import { type Caller, computing, type MountCall, type Outcome } from '../declaration/operation.ts';
 import type { ValuesOf } from '../declaration/params.ts';
 import {
   batchOf,
@@ -41,8 +41,7 @@ const itemFields = { ...parameters, key_version: itemKeyVersion, reference };
 export const declaration = transitOperation({
   // Not below `rewrap/`: policies for `rewrap/*` did not allow transferring the content of another key's ciphertexts.
   route: 'POST reencrypt/:name/:destination',
-  withoutSecret: true,
-  computes: true,
+  ...computing,
   params: {
     name: keyInPath('Key that the ciphertext is encrypted with.'),
     destination: keyInPath('Key to encrypt the new ciphertext with.'),

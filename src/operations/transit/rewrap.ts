@@ -1,6 +1,6 @@
 import { onlyValue } from '../../transit/batch.ts';
 import { rewrap } from '../../transit/rewrap.ts';
-import type { Outcome } from '../declaration/operation.ts';
+import { computing, type Outcome } from '../declaration/operation.ts';
 import type { ValuesOf } from '../declaration/params.ts';
 import { decryptItem } from './decrypt.ts';
 import {
@@ -33,8 +33,7 @@ const itemFields = { ...rewrapParameters, key_version: itemKeyVersion, reference
 
 export const declaration = transitOperation({
   route: 'POST rewrap/:name',
-  withoutSecret: true,
-  computes: true,
+  ...computing,
   params: {
     name: existingKey,
     ...rewrapParameters,

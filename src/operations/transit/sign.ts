@@ -1,6 +1,6 @@
 import { onlyValue } from '../../transit/batch.ts';
 import { type SignatureResult, sign } from '../../transit/signing.ts';
-import type { Outcome } from '../declaration/operation.ts';
+import { computing, type Outcome } from '../declaration/operation.ts';
 import { base64 } from '../declaration/params.ts';
 import { largeSignedInput } from './large-signed-input.ts';
 import {
@@ -20,8 +20,7 @@ const input = base64({ help: 'Input to sign, base64 (may be empty).' });
 
 export const declaration = transitOperation({
   route: 'POST sign/:name(/:hash_algorithm)',
-  withoutSecret: true,
-  computes: true,
+  ...computing,
   params: {
     name: existingKey,
     input,

@@ -2,13 +2,13 @@
 
 import { DEFAULT_HASH, hash, hashing, plainHashNames } from '../../transit/hashing.ts';
 import { randomBytes } from '../../transit/random-bytes.ts';
+import { computing } from '../declaration/operation.ts';
 import { base64, hidden, integer, text } from '../declaration/params.ts';
 import { transitTool } from './parameters.ts';
 
 export const hashData = transitTool({
   route: ['POST hash(/:algorithm)', 'POST /sys/tools/hash(/:algorithm)'],
-  withoutSecret: true,
-  computes: true,
+  ...computing,
   params: {
     input: base64({ help: 'Input to hash, base64.' }),
     algorithm: text({
@@ -45,8 +45,7 @@ export const random = transitTool({
     'POST /sys/tools/random/:source<platform|seal|all>',
     'POST /sys/tools/random/:source/:bytes',
   ],
-  withoutSecret: true,
-  computes: true,
+  ...computing,
   params: {
     bytes: integer({
       help: 'Number of bytes, 1 to 131072.',

@@ -1,6 +1,6 @@
 import { onlyValue } from '../../transit/batch.ts';
 import { verify } from '../../transit/verification.ts';
-import type { Outcome } from '../declaration/operation.ts';
+import { computing, type Outcome } from '../declaration/operation.ts';
 import { base64, text, type ValuesOf } from '../declaration/params.ts';
 import { largeSignedInput } from './large-signed-input.ts';
 import {
@@ -34,8 +34,7 @@ export interface VerifyAnswer {
 
 export const declaration = transitOperation({
   route: 'POST verify/:name(/:hash_algorithm)',
-  withoutSecret: true,
-  computes: true,
+  ...computing,
   params: {
     name: existingKey,
     input,

@@ -1,4 +1,4 @@
-import { asCofferError, CofferError, unsupported } from '../../ground/errors.ts';
+import { CofferError, expected, unsupported } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import type { Engine } from '../engine.ts';
 import { requireKey, requireNotSoftDeleted } from '../key-collection.ts';
@@ -68,8 +68,7 @@ export function attempting<T>(attempt: string, field: string, work: () => T): T 
   try {
     return work();
   } catch (error) {
-    const known = asCofferError(error);
-    if (known === undefined) throw error;
+    const known = expected(error);
     throw new CofferError(known.kind, `${attempt}: ${known.message}`, { field, hint: known.hint });
   }
 }

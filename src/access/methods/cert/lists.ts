@@ -1,4 +1,4 @@
-import { asCofferError, type CofferError, invalid, unavailable } from '../../../ground/errors.ts';
+import { type CofferError, expected, invalid, unavailable } from '../../../ground/errors.ts';
 import { ownWords } from '../../../ground/own-words.ts';
 import { collectionOf } from '../../../mounts/mounts.ts';
 import type { ListOptions, View } from '../../../store/store.ts';
@@ -86,8 +86,7 @@ export async function refreshLists(
         tx.put(listRef(room.mount, name), kept(list, source.url));
       });
     } catch (error) {
-      const known = asCofferError(error);
-      if (known === undefined) throw error;
+      const known = expected(error);
       const { message, cause } = known;
       // The reason may go to the server's log.
       failures.push({ name, reason: cause instanceof Error ? `${message}: ${cause.message}` : message });
@@ -157,8 +156,7 @@ function parsing<T>(parse: () => T): T {
   try {
     return parse();
   } catch (error) {
-    const known = asCofferError(error);
-    if (known === undefined) throw error;
+    const known = expected(error);
     throw unparsed(known.message);
   }
 }

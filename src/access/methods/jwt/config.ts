@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { asCofferError, invalid, unsupported } from '../../../ground/errors.ts';
+import { expected, invalid, unsupported } from '../../../ground/errors.ts';
 import { ownWords } from '../../../ground/own-words.ts';
 import { deleteIfThere } from '../../../store/store.ts';
 import { changeBelow } from '../../login/role-table.ts';
@@ -29,8 +29,7 @@ export async function configProblem(room: JwtPorts, config: JwtConfig): Promise<
     await keysOf(room, config).current();
     return undefined;
   } catch (error) {
-    const known = asCofferError(error);
-    if (known === undefined) throw error;
+    const known = expected(error);
     return known.message;
   }
 }

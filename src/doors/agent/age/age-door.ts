@@ -1,6 +1,6 @@
 import type { Offer } from '../../../access/doors.ts';
 import { wipe } from '../../../ground/bytes.ts';
-import { asCofferError, type CofferError, denied, invalid } from '../../../ground/errors.ts';
+import { asCofferError, type CofferError, denied, expected, invalid } from '../../../ground/errors.ts';
 import { madeOnce } from '../../../ground/made-once.ts';
 import { recipientVersions, sealedForKey, unwrapStanzas } from '../../../operations/age-keys.ts';
 import { Conversation } from '../../../transit/envelope/age/conversation.ts';
@@ -211,8 +211,7 @@ async function orSay<T>(
   try {
     return await work();
   } catch (error) {
-    const known = asCofferError(error);
-    if (known === undefined) throw error;
+    const known = expected(error);
     const about = OF_NAMED.has(known.kind) ? [what, String(index)] : ['internal'];
     await conversation.say('error', about, said(known));
     return undefined;

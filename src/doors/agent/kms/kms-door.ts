@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Offer } from '../../../access/doors.ts';
-import { asCofferError, denied, unavailable } from '../../../ground/errors.ts';
+import { denied, expected, unavailable } from '../../../ground/errors.ts';
 import { isObject } from '../../../ground/objects.ts';
 import { resultOf } from '../../../operations/declaration/operation.ts';
 import type { OpenDoor } from '../agent-door.ts';
@@ -48,8 +48,7 @@ async function status(desk: Desk): Promise<Buffer> {
     if (!opened.equals(probe))
       throw unavailable('verification failed: decrypting the new ciphertext gave other data');
   } catch (error) {
-    const known = asCofferError(error);
-    if (known === undefined) throw error;
+    const known = expected(error);
     healthz = known.message;
   }
   return Buffer.concat([

@@ -1,7 +1,7 @@
 import { constants, createHash, type KeyObject, publicEncrypt } from 'node:crypto';
 import type { Offer } from '../../../access/doors.ts';
 import { curveOf } from '../../../ground/curves.ts';
-import { asCofferError, denied, unavailable } from '../../../ground/errors.ts';
+import { denied, refusedAs, unavailable } from '../../../ground/errors.ts';
 import { isObject } from '../../../ground/objects.ts';
 import { resultOf } from '../../../operations/declaration/operation.ts';
 import { publicVerifier } from '../../../transit/public-verification.ts';
@@ -64,13 +64,9 @@ export class OfferedKeys {
 
   /** Reads a key; undefined if it does not exist. */
   async #read({ key: name, mount }: Offer): Promise<unknown> {
-    try {
-      return resultOf(await this.#desk.run('transit keys read', { name }, mount));
-    } catch (error) {
-      const kind = asCofferError(error)?.kind;
-      if (kind === 'not-found' || kind === 'denied') return undefined;
-      throw error;
-    }
+    const answer = this.#desk.run('transit keys read', { name }, mount);
+    const known = await answer.catch(refusedAs(undefined, 'not-found', 'denied'));
+    return known && resultOf(known);
   }
 
   /**

@@ -1,4 +1,5 @@
 import { hash, type KeyObject, type X509Certificate } from 'node:crypto';
+import { attempt } from '../../../ground/attempt.ts';
 import { curveOf } from '../../../ground/curves.ts';
 import { type DerValue, der, membersOf, readDer, TAG } from '../../../ground/der.ts';
 import { pemBlocks } from '../../../ground/pem.ts';
@@ -223,8 +224,8 @@ const dateOf = (date: Date): Buffer =>
  * Returns subject, issuer, serial number and public key in DER (RFC 5280, 4.1); none for a certificate in BER, which
  * OpenSSL accepts.
  */
-function namesIn(raw: Buffer): readonly (readonly [number, AttributeValue])[] {
-  try {
+const namesIn = (raw: Buffer): readonly (readonly [number, AttributeValue])[] =>
+  attempt(() => {
     const [signed] = membersOf(readDer(raw), TAG.sequence);
     const members = membersOf(signed, TAG.sequence);
     const [serial, , issuer, , subject, publicKey] =
@@ -235,9 +236,6 @@ function namesIn(raw: Buffer): readonly (readonly [number, AttributeValue])[] {
       [A.subject, bytesOf(subject)],
       [A.publicKeyInfo, bytesOf(publicKey)],
     ];
-  } catch {
-    return [];
-  }
-}
+  }, []);
 
 const bytesOf = (value: DerValue | undefined): Buffer => value?.bytes ?? Buffer.alloc(0);
