@@ -51,4 +51,26 @@ describe('values that the last commit encrypts, and the rules no longer do', () 
     const { session } = answeredSession(() => undefined, { yes: true });
     expect(await consentToLess(session, new Rulebook(session), [plan(1)], false)).toBe(true);
   });
+
+  it.each([
+    [{ mount: 'transit', name: 'app' }, false, undefined],
+    [
+      { mount: 'transit', name: 'other' },
+      false,
+      'N0 of /nowhere/app.env would change from key "app" to "other"',
+    ],
+    [{ mount: 'team', name: 'app' }, false, 'N0 of /nowhere/app.env would change from key "app" to "app"'],
+    [{ mount: 'team', name: 'other' }, true, undefined],
+  ])('are those that would get another key, unless the user names it: %j %j', async (key, isNamed, lost) => {
+    const { session } = answeredSession(() => undefined);
+    const before = plan(1);
+    const encrypted = { ...before, key, places: before.file.places };
+    const consent = consentToLess(session, new Rulebook(session), [encrypted], isNamed);
+    if (lost === undefined) expect(await consent).toBe(true);
+    else
+      expect(await rejectionOf(consent)).toMatchObject({
+        kind: 'conflict',
+        message: `the last commit encrypts more values than .coffer.yaml now says: ${lost}`,
+      });
+  });
 });
