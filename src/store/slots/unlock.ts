@@ -227,7 +227,7 @@ function refusal(
       asCofferError(first.problem) ?? corrupt(placed`${first.place} is damaged`, { cause: first.problem })
     );
   }
-  const ways = usable.length === 0 ? {} : { hint: `it can be unlocked with ${kindsOf(usable)}` };
+  const ways = { hint: `it can be unlocked with ${kindsOf(usable)}` };
   if (sources.length === 0) return lockedStore(ways);
   const refused = `the store cannot be unlocked with ${alternatives([...new Set(sources)])}`;
   if (leftOut === 0) {
