@@ -90,6 +90,6 @@ describe('a file that is there already', () => {
     expect(['out', 'a.coffer', 'c.coffer'].map((name) => here.read(name))).toEqual(['mine', 'mine', 'mine']);
     expect(readdirSync(here.path)).not.toContain('b.coffer');
     expect((await asked(here, 'transit encrypt app hello --out out', [true])).exitCode).toBe(0);
-    expect(here.read('out')).toMatch(/^vault:v1:/);
+    expect(here.read('out')).toMatch(/^service:v1:/);
   });
 });
