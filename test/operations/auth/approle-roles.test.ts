@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openCore } from '../../../src/operations/core.ts';
 import { type Runner, resultOf } from '../../../src/operations/declaration/operation.ts';
 import { ownerRunner } from '../../../src/operations/runner.ts';
@@ -10,9 +10,12 @@ describe('a single setting of a role', () => {
   const at = (method: 'GET' | 'POST' | 'DELETE', path: string, parameters = {}) =>
     owner.at({ method, path: `auth/ci/role/r${path}`, parameters });
   const read = async (word: string) => resultOf(await at('GET', `/${word}`));
-  beforeEach(async () => {
+  beforeAll(async () => {
     owner = ownerRunner(openCore(await memoryStore()));
     await owner.at({ method: 'POST', path: 'sys/auth/ci', parameters: { type: 'approle' } });
+  });
+  beforeEach(async () => {
+    await at('DELETE', '');
     await at('POST', '');
   });
 

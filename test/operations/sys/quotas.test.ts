@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openCore } from '../../../src/operations/core.ts';
 import { type Runner, resultOf } from '../../../src/operations/declaration/operation.ts';
 import { ownerRunner } from '../../../src/operations/runner.ts';
@@ -9,9 +9,12 @@ const LIMIT = 'sys/quotas/rate-limit/one';
 
 describe('a rate limit that is written', () => {
   let owner: Runner;
-  beforeEach(async () => {
+  beforeAll(async () => {
     owner = ownerRunner(openCore(await memoryStore()));
     await owner.at({ method: 'POST', path: 'sys/auth/ci', parameters: { type: 'approle' } });
+  });
+  beforeEach(async () => {
+    await owner.at({ method: 'DELETE', path: LIMIT, parameters: {} });
   });
 
   const write = (parameters: object) =>
