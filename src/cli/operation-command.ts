@@ -76,6 +76,8 @@ class Execution {
   readonly #session: Session;
   readonly #called: CalledOperation;
   readonly #doubts: Doubts;
+  /** Mount of the operation, if it is not that of all commands. */
+  readonly #mount: string | undefined;
   readonly #operation: Operation;
   readonly #spec: OperationSpec;
   readonly #given: Given;
@@ -91,8 +93,8 @@ class Execution {
     this.#spec = called.spec;
     this.#given = given;
     const { method } = called.spec;
-    const mount = method === undefined ? undefined : mountOfMethod(method, given.options);
-    this.#doubts = new Doubts(session, called, mount);
+    this.#mount = method === undefined ? undefined : mountOfMethod(method, given.options);
+    this.#doubts = new Doubts(session, called, this.#mount);
   }
 
   /** Runs the operation. Everything that needs no secret is checked and read before the store is unlocked. */
@@ -228,7 +230,8 @@ class Execution {
   }
 
   get #typedInput(): TypedInput {
-    return { value: this.#value, file: this.#option(IN), isBase64: this.#given.options.has(BASE64) };
+    const isBase64 = this.#given.options.has(BASE64);
+    return { value: this.#value, file: this.#option(IN), isBase64, mount: this.#mount };
   }
 
   #call(runner: Runner, raw: RawValues): Promise<Outcome<unknown>> {

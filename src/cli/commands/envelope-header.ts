@@ -51,7 +51,7 @@ export const command: OwnCommand = {
     ],
   ],
   async run(session, typed) {
-    const { options, name, ...ways } = openingOf(session, typed);
+    const { options, name, ...ways } = await openingOf(session, typed, 'header');
     const inputs = await namingTyped(typed, async () => inputsOf(options, decryptedNames.isMeant));
     const file = await outPlaceOf(session, options);
     const { keys, identities } = options.has(VERIFY) ? ways : {};

@@ -53,7 +53,7 @@ export const command: Command = {
     ],
   ],
   async run(session, typed) {
-    const { options, name, keys, identities } = openingOf(session, typed);
+    const { options, name, keys, identities } = await openingOf(session, typed, 'rewrap');
     if (textsOption(options, IN).length === 0) {
       const isFile = name !== undefined && isRegularFile(name);
       const hint = isFile

@@ -160,7 +160,7 @@ export const decrypt: Command = {
     ],
   ],
   async run(session, typed) {
-    const { options, name, keys, identities } = openingOf(session, typed);
+    const { options, name, keys, identities } = await openingOf(session, typed, 'decrypt');
     const range = rangeOf(options);
     const jobs = await namingTyped(typed, () => jobsOf(session, options, decryptedNames));
     return transferAll({

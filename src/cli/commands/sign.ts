@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import { basename, dirname, relative, resolve, sep } from 'node:path';
 import { utf8 } from '../../ground/bytes.ts';
 import { closing } from '../../ground/closing.ts';
+import { isRegularFile, isThere } from '../../ground/directories.ts';
 import { invalid } from '../../ground/errors.ts';
 import { isInside, printManifest } from '../../signatures/manifest.ts';
+import { KEY_NAME } from '../../transit/key-document.ts';
 import type { OwnCommand } from '../command.ts';
 import { FileHasher, STANDARD } from '../files/hashing.ts';
 import { mayReplace, writeOutFile } from '../files/out-file.ts';
@@ -102,6 +104,11 @@ interface SignedFile {
 async function refuseWithoutKey(session: Session, { arguments: files }: Given): Promise<never> {
   const { keysText } = await import('../candidates.ts');
   const { isForSigning } = await import('../signatures/signing-keys.ts');
+  const [key = '', ...rest] = files;
+  if (rest.length > 0 && KEY_NAME.test(key) && !isThere(key) && rest.every(isRegularFile))
+    throw invalid('missing required option --key', {
+      hint: `no file ${key}: --key names the key: "coffer sign ${rest.map(shellWord).join(' ')} --key ${shellWord(key)}"`,
+    });
   const names = await keysText(session, isForSigning);
   const words = files.map((file) => shellWord(file)).join(' ');
   const command = `"coffer sign ${words} --key NAME"`;

@@ -39,6 +39,7 @@ import {
   type VerifiedFormat,
   verifySignature,
 } from '../signatures/signatures.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 import type { Input } from '../terminal/streams.ts';
 
 const FILE = 'FILE';
@@ -114,6 +115,7 @@ export const command: Command = {
     ['zcat app.tar.gz | coffer verify - app.tar.sig --key release', 'Verify standard input'],
   ],
   async run(session, given) {
+    if (!TRUSTING.some((flag) => given.options.has(flag))) await refuseWithoutKey(session, given);
     const plan = planOf(given);
     const misplaced = (error: unknown): never => {
       throw withFileBeforeSignature(error, command, given);
@@ -201,8 +203,23 @@ function trustOf(options: Given['options'], namespace: string): VerifyPlan['trus
       return { keys: () => versions.map(({ key, number: version }) => ({ key, form: 'pem', version })) };
     };
   }
+  throw new RangeError('no trusted key');
+}
+
+/** Options that say whose signature is meant. */
+const TRUSTING = [PUBLIC_KEY, ALLOWED_SIGNERS, IDENTITY, KEY];
+
+/**
+ * Refuses a command line that names nobody's key; on a terminal, names the own keys that sign.
+ * @throws `invalid` always
+ */
+async function refuseWithoutKey(session: Session, { arguments: words }: Given): Promise<never> {
+  const { keysText } = await import('../candidates.ts');
+  const { isForSigning } = await import('../signatures/signing-keys.ts');
+  const names = await keysText(session, isForSigning);
+  const command = ['coffer verify', ...words.map((word) => shellWord(word))].join(' ');
   throw invalid('no public key given to verify with', {
-    hint: `use --${PUBLIC_KEY}, --${ALLOWED_SIGNERS} or --${KEY}`,
+    hint: `${names ? `${names}; ` : ''}use "${command} --${KEY} NAME" for a key of your store, "${command} --${PUBLIC_KEY} FILE" for another public key, or --${ALLOWED_SIGNERS} with --${IDENTITY}`,
   });
 }
 

@@ -5,19 +5,21 @@ import { isMountPath } from '../../mounts/paths.ts';
 import type { DataKeys, KeyReference } from '../../transit/envelope/ports.ts';
 import type { Given } from '../given.ts';
 import type { Session } from '../session.ts';
-import { contextOf, namedKey, once, withFileAsInput } from './options.ts';
+import { contextOf, namedKey, once, refuseMissingFile, withFileAsInput } from './options.ts';
 
 const DATA_KEY_BITS = 256;
 
 /**
  * Returns what a command that opens files was given, and what it opens them with. Nothing is opened before a file needs
  * it: an age file may not need a store at all.
+ * @param verb last word of the command
  * @throws `invalid` if the name cannot be that of a key
  */
-export function openingOf(session: Session, typed: Given) {
+export async function openingOf(session: Session, typed: Given, verb: string) {
   const given = withFileAsInput(session, typed);
   const { options } = given;
   const name = namedKey(given);
+  await refuseMissingFile(session, name, given, verb);
   return {
     options,
     name,

@@ -1,7 +1,11 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { attempt } from '../../ground/attempt.ts';
 import { utf8 } from '../../ground/bytes.ts';
 import { isRegularFile } from '../../ground/directories.ts';
-import { asCofferError, CofferError, invalid } from '../../ground/errors.ts';
+import { asCofferError, CofferError, invalid, refusedAs } from '../../ground/errors.ts';
+import { meantText, nearest } from '../../ground/nearness.ts';
+import { isMissing } from '../../operations/declaration/deleting.ts';
 import { context } from '../../operations/transit/parameters.ts';
 import type { ByteRange } from '../../transit/envelope/decrypt.ts';
 import type { OptionSpec } from '../command.ts';
@@ -11,6 +15,7 @@ import { argument, taking, takingFile } from '../parse/everywhere.ts';
 import { CIPHERTEXT, forceOption, IN, optionsOf } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 import { shellWord } from '../terminal/shell-word.ts';
+import { withPermission } from '../with-permission.ts';
 
 /** Options that several envelope commands have. */
 
@@ -35,7 +40,7 @@ export const severalOptions: readonly OptionSpec[] = [
 /** Argument for the named key, which the header also contains. */
 export const expectedKey = argument(
   'NAME',
-  'Key that the file should be encrypted with; fail if it is another. Default: any.',
+  'Key that the file should be encrypted with; fail if it is another. Default: any. A file here is read as with --in.',
   { required: false, offers: 'key' },
 );
 
@@ -51,6 +56,8 @@ export function namedKey({ arguments: [name], options }: Given): string | undefi
       hint: `run "coffer transit decrypt KEY ${shellWord(name)}"`,
     });
   }
+  if (name.includes('/') && !options.has(IN) && !existsSync(name))
+    throw invalid(`cannot read ${name}: no such file`);
   const isFile = name.includes('/') || (name.endsWith('.coffer') && !options.has(IN) && existsSync(name));
   if (!isFile) return name;
   throw invalid(`invalid key name ${name}`, { field: 'NAME', hint: 'name files with --in' });
@@ -61,14 +68,57 @@ const ENCRYPTED = /\.(?:coffer|age)$/;
 
 /**
  * Takes a file that is given in the place of the key, which these commands rarely need, as the value of `--in`. A name
- * that could be a key's is a file only if nothing is piped in: the command would wait for the terminal.
+ * that could be a key's is a file only if nothing is piped in: the command would find nothing to read.
  */
 export function withFileAsInput(session: Session, given: Given): Given {
   const [name] = given.arguments;
   if (name === undefined || given.options.has(IN)) return given;
-  const isMeant = name.includes('/') || ENCRYPTED.test(name) || session.streams.in.isTerminal;
+  const isMeant = name.includes('/') || ENCRYPTED.test(name) || !session.streams.in.isPiped;
   if (!isMeant || !isRegularFile(name)) return given;
   return { arguments: [], options: new Map([...given.options, [IN, [name]]]) };
+}
+
+/**
+ * Refuses a word that is neither a key nor a file, if nothing is piped in: the command would wait for the terminal, or
+ * blame the content of nothing.
+ * @param name word in the place of the key
+ * @param verb last word of the command
+ * @throws `invalid` with the file that is near
+ */
+export async function refuseMissingFile(
+  session: Session,
+  name: string | undefined,
+  { options }: Given,
+  verb: string,
+): Promise<void> {
+  if (name === undefined || options.has(IN) || session.streams.in.isPiped || isRegularFile(name)) return;
+  const near = filesNear(name);
+  const runner = await session.runnerUnasked();
+  // Whether a key has the name cannot be seen without a question: only files have names with an ending.
+  const isKey =
+    runner === undefined
+      ? near.length === 0 && !name.includes('.')
+      : !(await isMissing(await withPermission(session, runner), 'transit keys read', { name }).catch(
+          refusedAs(false),
+        ));
+  if (isKey) return;
+  const [only = '', ...others] = near;
+  throw invalid(`no file and no key "${name}"`, {
+    hint:
+      only === ''
+        ? undefined
+        : others.length > 0
+          ? meantText(near)
+          : `did you mean "${['coffer transit envelope', verb, '--in', shellWord(only)].join(' ')}"?`,
+  });
+}
+
+/** Returns the files of the same directory whose names are near. */
+function filesNear(path: string): readonly string[] {
+  const directory = dirname(path);
+  const files = attempt(() => readdirSync(directory, { withFileTypes: true })) ?? [];
+  const names = files.filter((entry) => entry.isFile()).map((entry) => entry.name);
+  return nearest(basename(path), names).map((name) => (directory === '.' ? name : join(directory, name)));
 }
 
 /**

@@ -18,6 +18,8 @@ export interface TypedInput {
   readonly file: string | undefined;
   /** Whether `--base64` is given. */
   readonly isBase64: boolean;
+  /** Mount of the operation, if it is not that of all commands. */
+  readonly mount: string | undefined;
 }
 
 /** Maximum size, in bytes, of an input that is sent unchanged without a request for the key's type. */
@@ -42,7 +44,7 @@ export async function mainInput(
   if (input.secret !== undefined) {
     const { askedSecret, refuseSecretArgument } = await import('./secret-input.ts');
     refuseSecretArgument(input.param, typed.value, checked);
-    const secret = await askedSecret(session, input.param, input, typed);
+    const secret = await askedSecret(session, { ...input, checked }, typed);
     if (secret !== undefined) return { [input.param]: secret };
   }
   const isText = input.as === 'text' || typed.isBase64;
@@ -114,7 +116,7 @@ async function taken<T>(
     valueIsFile: fromFile === true,
     label: labelOf(operation),
     optional: optional === true,
-    onRequest: onRequest === true,
+    onRequest: onRequest !== undefined,
   });
   if (opened === undefined) return undefined;
   if (Buffer.isBuffer(opened)) return ofValue(opened);

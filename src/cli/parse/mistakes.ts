@@ -68,6 +68,9 @@ export function asMissingArgument(error: CofferError, { path, command, given }: 
 
 /* What is meant by words too many on a command line. */
 
+/** Signature or HMAC of a named key, with any prefix. */
+const SIGNATURE = /^[a-z][\w-]*:v\d+:[\w+/=-]+$/;
+
 /** Command group for files that name their key; these commands take one file as an argument. */
 const ENVELOPE = 'transit envelope';
 
@@ -103,6 +106,15 @@ export function tooManyWords(message: string, { argv, path, command, words, help
   }
   const ofEnvelope = wordsOfEnvelope(path, words);
   if (ofEnvelope !== undefined) return invalid(message, { hint: ofEnvelope });
+  const [, , signature = ''] = words;
+  if (
+    words.length === 3 &&
+    SIGNATURE.test(signature) &&
+    command?.options.some(({ flag }) => flag === 'signature')
+  )
+    return invalid(message, {
+      hint: `run "${['coffer', ...path, ...words.slice(0, 2), '--signature', signature].map(shellWord).join(' ')}"`,
+    });
   const takesFiles = command?.options.some(({ flag }) => flag === IN) === true;
   const takesValue = command?.arguments.some(({ metavar }) => metavar === 'VALUE') === true;
   const advice = takesValue ? 'quote a value that has spaces; ' : takesFiles ? 'name a file with --in; ' : '';

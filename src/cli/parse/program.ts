@@ -200,7 +200,8 @@ function usageMistake(
 }
 
 function nextWord(argv: readonly string[], unknown = ''): NextWord {
-  const [word, second] = argv.slice(argv.indexOf(unknown) + 1);
+  // Options of another program are no arguments of the command that does the same here.
+  const [word, second] = argv.slice(argv.indexOf(unknown) + 1).filter((text) => !/^-./.test(text));
   const isFile = word !== undefined && isRegularFile(word);
   const file = !isFile && second !== undefined && isRegularFile(second) ? second : undefined;
   return { word, isFile, file };

@@ -37,7 +37,7 @@ const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map<string, readon
   ['operator diagnose', ['doctor']],
   ['server', ['serve']],
   ['audit enable', ['serve --audit-log FILE']],
-  ...each(['generate', 'generate-key'], ['keygen']),
+  ...each(['generate', 'generate-key', 'genkey', 'gen-key'], ['keygen']),
   ['updatekeys', ['slots add']],
   ...each(['passwd', 'change-passphrase', 'password'], ['passphrase change']),
   ['whoami', ['token lookup']],
@@ -74,6 +74,7 @@ const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map<string, readon
   ['mounts enable', ['mounts add']],
   ['mounts disable', ['mounts remove']],
   ['workspaces tags', ['tags of']],
+  ...each(['add-tag', 'add-tags'], ['workspaces tag'], 'workspaces '),
 ]);
 
 /**
@@ -147,6 +148,10 @@ const DECRYPTING = 'did you mean "coffer secrets decrypt FILE --stdout"?';
 const ENCRYPTING = 'did you mean "coffer secrets encrypt FILE"?';
 const FOR_RECIPIENTS = 'did you mean "coffer transit envelope encrypt --recipient RECIPIENT --in FILE"?';
 
+/** What is said of options of sops that a command here does not need. */
+const IN_PLACE = 'leave it out: the file itself is changed';
+const LEAVE_OUT = 'leave it out: the command says it';
+
 /** Options of other programs by the path of the command here: what to do instead. */
 const OPTIONS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['help --all', '"coffer --help" lists the commands, "coffer help help" the topics'],
@@ -161,6 +166,19 @@ const OPTIONS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ...each(['no-tag', 'not-tag'], 'did you mean --without-tag?', 'workspaces list --'),
   ['transit keys read --all', 'did you mean -o wide?'],
   ['secrets decrypt --out', 'did you mean --stdout?'],
+  ...['secrets encrypt', 'secrets decrypt', 'secrets rewrap', 'edit'].flatMap((command) =>
+    each(['i', 'in-place'], IN_PLACE, `${command} --`),
+  ),
+  ...each(['d', 'decrypt'], LEAVE_OUT, 'secrets decrypt --'),
+  ...each(['e', 'encrypt'], LEAVE_OUT, 'secrets encrypt --'),
+  ['secrets decrypt --extract', 'use "coffer secrets get FILE NAME" for one value'],
+  [
+    'secrets set --value',
+    'leave it out: "coffer secrets set FILE NAME" asks for the value, or reads it from a pipe',
+  ],
+  ...each(['list', 'of'], 'use "coffer tags of WS"', 'tags ').map(
+    ([path, hint]) => [`${path} --workspace`, hint] as const,
+  ),
   ['policy write --in', 'the file is the second argument: "coffer policy write NAME FILE"'],
   ['token lookup --accessor', 'leave it out: "coffer token lookup ID" takes an accessor as well'],
   ['token renew --accessor', 'leave it out: "coffer token renew ID" takes an accessor as well'],

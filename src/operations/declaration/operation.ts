@@ -194,10 +194,10 @@ export interface CliShape<D> {
     /** Present if nothing is read without an argument, flag or redirected input. */
     readonly optional?: true;
     /**
-     * Like `optional`, but redirected input is read only if `-` requests it: the standard input of a shell loop is not
-     * the value.
+     * Like `optional`, but redirected input is read only if `-` requests it: that of a shell loop is not the value. For
+     * a secret, the operation that reads the object: a new one needs the secret, or else the other parameter.
      */
-    readonly onRequest?: true;
+    readonly onRequest?: true | { readonly operation: string; readonly or: string };
     /** Name of the secret, for prompts: it is prompted for on a terminal, and never an argument. */
     readonly secret?: string;
   };
