@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../../src/ground/random.ts';
+import { backupKey } from '../../../src/transit/backup/backup-key.ts';
 import { readBackup } from '../../../src/transit/backup/restore-key.ts';
 import { goBackup, goDocument, goEntry, type Members, zeroEntry } from '../../reference/go-backup.ts';
 import { rejectionOf } from '../../reference/thrown.ts';
+import { freshEngine } from '../fresh-engine.ts';
+import { KEY_32, knownKey, knownVersion, storeKey } from '../known-key.ts';
 
 const aes = () => goEntry({ key: Buffer.alloc(32, 1).toString('base64') });
 const read = (document: unknown) => readBackup(goBackup(document), undefined, systemRandom);
@@ -89,5 +92,35 @@ describe('a key for HMACs alone', () => {
       kind: 'invalid',
       message: 'backup cannot be restored: version 1: two different HMAC keys',
     });
+  });
+});
+
+describe('members that only Coffer writes, in a backup that it makes', () => {
+  const version = knownVersion(KEY_32);
+  const three = knownKey('aes256-gcm96', [version, version, version], { allowPlaintextBackup: true });
+  async function written(change: Partial<typeof three>): Promise<unknown> {
+    const engine = await freshEngine();
+    await storeKey(engine, { ...three, ...change });
+    return JSON.parse(Buffer.from(await backupKey(engine, 'known'), 'base64').toString()).coffer;
+  }
+
+  it('are absent from a key that has none of them', async () => {
+    expect(await written({})).toBeUndefined();
+    expect(await written({ revokedVersions: {} })).toBeUndefined();
+  });
+
+  it('are there for a number of versions to keep alone', async () => {
+    expect(await written({ keepVersions: 2, autoTrim: true })).toEqual({
+      revoked_versions: {},
+      keep_versions: 2,
+      auto_trim: true,
+    });
+  });
+
+  it('are there for revoked versions from the oldest one that is left', async () => {
+    const { 3: latest } = three.versions;
+    const versions = { 3: latest ?? version };
+    const found = await written({ versions, minAvailableVersion: 2, revokedVersions: { 1: null, 2: null } });
+    expect(found).toEqual({ revoked_versions: { 2: null }, keep_versions: 0, auto_trim: false });
   });
 });
