@@ -79,7 +79,9 @@ const NAME_FIRST: Readonly<Record<string, TaggedKind>> = {
   'transit keys untag': 'key',
 };
 
-/** Returns the names in the places of the other kind; undefined for a command that takes no such names. */
+/**
+ * Returns the names that were given in each other's places (tags, and workspaces or keys); undefined for other commands.
+ */
 function exchangedIn({ path, given }: Invocation): Exchanged | undefined {
   const command = path.join(' ');
   const [first, ...others] = given.arguments;

@@ -156,6 +156,7 @@ export const OF_KEYS: readonly Rewording[] = [
   ],
   [/^'bytes' cannot be less than 1$/, 'too few bytes'],
   [/^'bytes' should be less than 131072$/, 'too many bytes'],
+  [/^'backup' must be supplied/, 'the backup is empty'],
   [/^missing batch input to process/, 'the batch has no items'],
   [/^neither a 'signature' nor an 'hmac' were given to verify/, 'missing signature or HMAC'],
   [/^private key material is not exportable/, 'the key is not exportable'],

@@ -262,7 +262,7 @@ class Walk {
 
   /**
    * Walks a list item.
-   * @param from position from which its dash is searched; comments in between have none at the start of a line
+   * @param from where the search for its dash starts; no comment line before it can begin with one
    */
   #item(node: unknown, where: Where, key: string, from: number): TreeEntry {
     const [nodeStart] = rangeOf(node);

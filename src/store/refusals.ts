@@ -13,7 +13,7 @@ import { ownWords } from '../ground/own-words.ts';
 /** Hint for damage that can be repaired, and for damage found by a command that does not know its extent. */
 export const REPAIR = 'run "coffer doctor --repair" to repair what can be repaired and list what is lost';
 
-/** Hint for a store, or a part of it that nothing else in the store can replace. */
+/** Hint for damage that cannot be repaired from the rest of the store. */
 export const RESTORE =
   'restore a backup to a new location with "coffer store restore FILE --store DIRECTORY"';
 

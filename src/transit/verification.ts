@@ -114,7 +114,7 @@ function refuseNothing(): never {
 const nothingToVerify = (): CofferError =>
   invalid(ownWords("neither a 'signature' nor an 'hmac' were given to verify"), {
     field: 'signature',
-    hint: 'give the signature, or the HMAC',
+    hint: 'use --signature or --hmac',
   });
 
 function materialOf(

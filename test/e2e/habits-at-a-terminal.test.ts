@@ -174,7 +174,7 @@ describe('a command at a terminal', () => {
 
   it('refuses the names of files for tags, which the shell puts in the place of a *', async () => {
     expect(await here.refused('workspaces list --org acme --without-tag audit.log', 2)).toBe(
-      `coffer: --without-tag: "audit.log" cannot be the name of a tag (put * in quotation marks: --without-tag '*')`,
+      `coffer: --without-tag: "audit.log" cannot be the name of a tag (if you meant the wildcard *, quote it: --without-tag '*')`,
     );
     await here.ok(['workspaces', 'list', '--org', 'acme', '--without-tag', '*']);
   });

@@ -22,7 +22,7 @@ const deleteKey: Chapter = {
   title: 'Delete key',
   rows: [
     refuses(
-      'a key is not deleted before that was allowed',
+      'a key is not deleted unless deletion_allowed is set',
       'delete',
       { name: freshKey() },
       /deletion is not allowed|may not be deleted/,
@@ -40,7 +40,7 @@ const deleteKey: Chapter = {
       await ask(side, 'delete', { name });
       ok('refusal' in (await outcomeOf(side, 'decrypt', { name, ciphertext })));
     }),
-    holds('a permission that was taken back does not count', async (side) => {
+    holds('a key whose deletion_allowed was set back to false is not deleted', async (side) => {
       const name = await freshKey()(side);
       await ask(side, 'config', { name, deletion_allowed: true });
       await ask(side, 'config', { name, deletion_allowed: false });

@@ -37,7 +37,7 @@ export function changeBelow<T>(
 
 /** Preconditions for writing a role. */
 export interface WriteOptions {
-  /** Creates the error if the role does not exist; without it, the role is created. */
+  /** Returns the error for a role that does not exist. If undefined, the role is created. */
   readonly missing?: (() => CofferError) | undefined;
 }
 

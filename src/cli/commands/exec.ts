@@ -203,7 +203,7 @@ async function openSources(
   const results = await openFiles(session, files, (place) => places.has(place));
   return sources.map((source) => {
     const { read, place } = source;
-    // An opened file has its places in the same order.
+    // `opened.places` has the order of `read.file.places`.
     const opened = requireFile(results[files.indexOf(read)]);
     return { ...source, text: opened.places[read.file.places.indexOf(place)]?.text ?? '' };
   });

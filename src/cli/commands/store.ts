@@ -230,11 +230,13 @@ export const migrate: OwnCommand = {
   async run(session) {
     session.refuseRemote();
     const location = session.settings.storeLocation;
-    const migration = (await migrateAt(location)) ?? { from: 0, to: 0 };
+    const migrated = await migrateAt(location);
+    const migration = migrated ?? { from: 0, to: 0 };
     await printDocument(session, migration);
     const { from, to } = migration;
     const place = await printLocation(location);
-    if (from === to) session.say(`The tables in ${place} are up to date.`);
+    if (migrated === undefined) session.say(`Nothing to do: the store in ${place} is a directory.`);
+    else if (from === to) session.say(`The tables in ${place} are up to date.`);
     else if (from === 0) session.say(`Created the tables in ${place} (version ${to}).`);
     else session.say(`Upgraded the tables in ${place} from version ${from} to ${to}.`);
   },

@@ -22,7 +22,7 @@ function checkTag(text: string): void {
   } catch (error) {
     throw invalid(`${JSON.stringify(name)} cannot be the name of a tag`, {
       field: `--${NO_TAG}`,
-      hint: "put * in quotation marks: --without-tag '*'",
+      hint: "if you meant the wildcard *, quote it: --without-tag '*'",
       cause: error,
     });
   }

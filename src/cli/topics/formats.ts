@@ -154,7 +154,11 @@ export const storeFormat: Topic = {
             ['lock', 'Always empty: writers hold a lock on it, which ends with the process.'],
             [
               'state/',
-              'An empty file whose name gives the generation g and the revision n of the store: clean-g-n. During a write it is named dirty-g-n.',
+              'An empty file whose name gives the generation g and the revision n of the store: log-g-n.',
+            ],
+            [
+              'log/',
+              'The latest changes, with sealed content. They are written here first, and moved to slots/ and documents/ later.',
             ],
             [
               'generation-g/slots/',

@@ -48,7 +48,7 @@ const patterns = (of: string) =>
     cli: { metavar: 'PATTERN' },
   });
 
-const PEM = { orFile: true, metavar: 'PEM' } as const;
+const PEM = { orFile: true, metavar: 'PEM|@FILE' } as const;
 
 const ownParams = {
   certificate: text({

@@ -59,7 +59,7 @@ const leeway = <const S extends Spec<number>>(spec: S) =>
 /** Stored for compatibility and returned, but hidden. */
 const ofBrowsers = hidden('Stored for compatibility; browser logins are not supported.');
 
-const PEM = { orFile: true, metavar: 'PEM' } as const;
+const PEM = { orFile: true, metavar: 'PEM|@FILE' } as const;
 
 export const configParams = {
   oidc_discovery_url: text({ help: 'Issuer URL; its keys are found by OIDC discovery.', default: '' }),

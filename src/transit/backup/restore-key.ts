@@ -50,7 +50,7 @@ export async function restoreKey(engine: Engine, { backup, name, force }: Restor
   if (backup === '') {
     throw invalid(ownWords("'backup' must be supplied"), {
       field: 'backup',
-      hint: 'use the output of backup',
+      hint: 'use the output of "coffer transit backup NAME"',
     });
   }
   const read = await readBackup(backup, name, engine.random);

@@ -52,7 +52,7 @@ export interface ChunkStage {
    */
   transform(chunk: Uint8Array, index: number, final: boolean, out: Uint8Array): number;
   /**
-   * Cipher with which another thread can process the chunks, if it processes a whole file from its first chunk on.
+   * Cipher for a thread that processes all chunks of a file, from the first one.
    */
   readonly elsewhere?: ThreadCipher;
 }

@@ -24,7 +24,7 @@ describe('restoring a key', () => {
     expect((await findKey(engine, 'orders'))?.document).toEqual(restored.document);
   });
 
-  it('gives it another name, and two names two keys', async () => {
+  it('restores under another name; two names give two keys', async () => {
     await restoreKey(engine, { backup, name: 'first', force: false });
     await restoreKey(engine, { backup, name: 'second', force: false });
     expect(await findKey(engine, 'orders')).toBeUndefined();
@@ -87,7 +87,7 @@ describe('restoring a key', () => {
 describe('backing up a key', () => {
   const decode = (text: string) => JSON.parse(Buffer.from(text, 'base64').toString());
 
-  it('gives the restored document again but for the records of both', async () => {
+  it('gives the restored document again, except for the records of the backup and the restore', async () => {
     await restoreKey(engine, { backup, force: false });
     const again = decode(await backupKey(engine, 'orders'));
     const before = decode(backup);

@@ -49,7 +49,7 @@ export async function settle(directory: StoreDirectory, name: StateName, examine
 }
 
 /**
- * Writes all records again, where there is no state that says which of them it includes.
+ * Writes all records again: for a store without a state file, which would say which of them are applied already.
  * @returns the version that the log proves, if there is one
  */
 export async function settleLog(directory: StoreDirectory): Promise<Version | undefined> {
