@@ -224,6 +224,7 @@ const OF_SYSTEM: readonly Rewording[] = [
   [
     /^error validating wrapping token: (?:empty token in request body|token is empty)/,
     'missing wrapping token',
+    'pass it as an argument, or on standard input',
   ],
   [/^(failed to parse policy: (?:path "[^"]*": )?)invalid key (?="[^"]*" on line )/, '$1unknown word '],
   [/: comment not terminated$/, ': a comment that begins with /* does not end: put paths in quotes'],

@@ -45,6 +45,19 @@ describe('an error about a version below the minimum of its key', () => {
     );
   });
 
+  it('names a minimum for encryption that is not below that for decryption, and no version that does not exist', async () => {
+    const { here } = await limited();
+    await here.ok('transit keys config orders --min-encryption-version 0');
+    const command = 'transit keys config orders --min-encryption-version 2';
+    expect(await here.refused('transit keys trim orders --min-available-version 1 --yes', 2)).toContain(
+      `(run "coffer ${command}" first)`,
+    );
+    await here.ok(command);
+    expect(await here.refused('transit keys trim orders --min-available-version 9 --yes', 2)).toContain(
+      '(the latest version of this key is 2)',
+    );
+  });
+
   it('names the command that raises it, where older versions can only be deleted then', async () => {
     const { here } = await limited();
     for (const [minimum, other] of [

@@ -60,7 +60,7 @@ export const trust: OwnCommand = {
   details:
     'Checks that the keyring of the repository contains the change with this ID and all earlier ones, ' +
     'and records on this machine that it is genuine. "coffer team add" prints the ID of its change. If two admins ' +
-    'removed each other, use the ID of one removal: the admin who made it stays.',
+    'removed each other, use the ID of one removal: its author stays.',
   examples: [
     [
       'coffer team trust 22sx-08km-gprp-h0n6-x84k-5x7n-y91q-d3ec',
