@@ -74,6 +74,13 @@ const KEPT_ACLS = 256;
 
 const refOf = (name: string): DocumentRef => ({ collection: COLLECTION, id: name });
 
+/** Vault's warning of a policy that a new token has, but that does not exist. */
+export const missingPolicy = (name: string): string => `Policy "${name}" does not exist`;
+const MISSING_POLICY = /^Policy "(.*)" does not exist$/;
+
+/** Returns the name in a warning of `missingPolicy`; undefined for every other warning. */
+export const missingPolicyIn = (warning: string): string | undefined => MISSING_POLICY.exec(warning)?.[1];
+
 /** Normalizes a name: names are case-insensitive. */
 export const policyName = (name: string): string => name.trim().toLowerCase();
 

@@ -23,7 +23,7 @@ import {
   nobodyHasKey,
   renewalTerms,
 } from './login/login-token.ts';
-import type { Policies } from './policies.ts';
+import { missingPolicy, type Policies } from './policies.ts';
 import {
   accessorOf,
   BATCH_PREFIX,
@@ -141,7 +141,7 @@ export class Tokens {
 
   async #missing(view: View, { policies }: Token): Promise<readonly string[]> {
     const missing = await this.#policies.missing(view, policies);
-    return missing.map((name) => `Policy "${name}" does not exist`);
+    return missing.map(missingPolicy);
   }
 
   /** Generates a serial, which distinguishes tokens with the same text. */

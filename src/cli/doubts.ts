@@ -51,7 +51,7 @@ export class Doubts {
       this.#session.warn(doubt);
   }
 
-  /** Runs the operation. Its warnings say more to a user at a terminal; scripts get those of the API. */
+  /** Runs the operation. */
   async run(raw: RawValues, runner: Runner): Promise<Outcome<unknown>> {
     const { operation } = this.#called;
     const outcome = await runner
@@ -59,11 +59,18 @@ export class Doubts {
       .catch((error: unknown) => this.#explainMissing(error, raw));
     if (namesOtherServer(this.#session.environment) && (isChange(operation) || outcome.created))
       (await import('./other-server.ts')).warnOfChangeHere(this.#session);
-    const { warnings = [] } = outcome;
+    return outcome;
+  }
+
+  /**
+   * Returns the warnings of an outcome as they are printed. They say more than those of the API, which remain in JSON,
+   * except to scripts on a server, which would be asked once more for that.
+   */
+  async inWords({ warnings = [] }: Outcome<unknown>): Promise<readonly string[]> {
     const { explained } = this.#cli;
-    if (explained === undefined || warnings.length === 0 || !this.#isRead) return outcome;
-    const asking = await this.#asking(runner);
-    return { ...outcome, warnings: await explained(warnings, asking).catch(() => warnings) };
+    if (explained === undefined || warnings.length === 0 || !this.#isLookedUp(true)) return warnings;
+    const asking = await this.#asking(await this.#session.runner());
+    return explained(warnings, asking).catch(() => warnings);
   }
 
   /**

@@ -174,9 +174,9 @@ class Execution {
         this.#unchanged = await this.#doubts.unchanged(valuesOf(raw), runner);
         return this.#unlessThere(runner, raw);
       },
-      report: (outcome, raw) => {
+      report: async (outcome, raw) => {
         if (resource !== undefined) return;
-        this.#check(outcome, valuesOf(raw));
+        await this.#check(outcome, valuesOf(raw));
         this.#sayDone(outcome, valuesOf(raw));
       },
       print: async (outcomes, made) => {
@@ -300,7 +300,7 @@ class Execution {
     byTheWay: readonly NewName[] = [],
   ): Promise<number> {
     const { cli = {} } = this.#operation;
-    this.#check(outcome, values);
+    await this.#check(outcome, values);
     const instead =
       this.#isSentence && outcome.data !== undefined ? cli.instead?.(values, outcome.data) : undefined;
     if (instead !== undefined) this.#session.say(instead);
@@ -329,7 +329,7 @@ class Execution {
    * Warns of an outcome, or refuses it.
    * @throws `exists` for an existing object that differs from the requested one
    */
-  #check(outcome: Outcome<unknown>, values: RawValues): void {
+  async #check(outcome: Outcome<unknown>, values: RawValues): Promise<void> {
     const { cli } = this.#operation;
     const misfit = outcome.data === undefined ? undefined : cli?.misfit?.(values, outcome.data);
     if (misfit !== undefined && !this.#given.options.has(IF_MISSING))
@@ -337,7 +337,7 @@ class Execution {
     if (misfit !== undefined) this.#session.warn(misfit);
     const missed = cli?.missed?.(outcome);
     if (missed !== undefined) throw missed;
-    for (const warning of outcome.warnings ?? []) this.#session.warn(warning);
+    for (const warning of await this.#doubts.inWords(outcome)) this.#session.warn(warning);
   }
 
   #sayDone(outcome: Outcome<unknown>, values: RawValues): void {

@@ -19,7 +19,7 @@ interface Steps {
   /** Runs the operation; undefined if the object already exists and that is accepted. */
   run(raw: RawValues): Promise<Outcome<unknown> | undefined>;
   /** Prints messages about one outcome. */
-  report(outcome: Outcome<unknown>, raw: RawValues): void;
+  report(outcome: Outcome<unknown>, raw: RawValues): Promise<void>;
   /** Prints all outcomes. */
   print(outcomes: readonly Outcome<unknown>[], implicit: readonly NewName[]): Promise<void>;
 }
@@ -51,7 +51,7 @@ export async function runEach(calls: readonly RawValues[], param: string, steps:
       implicit.push(...made);
       const outcome = await steps.run(raw);
       if (outcome === undefined) continue;
-      steps.report(outcome, raw);
+      await steps.report(outcome, raw);
       outcomes.push(outcome);
       done.push(String(call[param]));
     }

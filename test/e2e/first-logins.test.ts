@@ -84,8 +84,22 @@ describe('a policy that does not exist', () => {
     const token = await typed('token create --policy encrypt-onl --policy zebra');
     expect(token.stderr).toContain(near);
     expect(token.stderr).toContain(warning('zebra'));
-    expect(await here.run('token create --policy encrypt-onl')).toMatchObject({
-      stderr: 'coffer: warning: Policy "encrypt-onl" does not exist\n',
+    expect(await here.run('token create --policy encrypt-onl')).toMatchObject({ exitCode: 0, stderr: near });
+  });
+
+  it('has the words of the API in the JSON of Vault, which programs read', async () => {
+    const made = await here.run('token create -policy=encrypt-onl -format=json');
+    expect(JSON.parse(made.stdout)).toMatchObject({ warnings: ['Policy "encrypt-onl" does not exist'] });
+    const shown = await typed('token create -policy=encrypt-onl -format=json');
+    expect(JSON.parse(shown.stdout)).toMatchObject({ warnings: ['Policy "encrypt-onl" does not exist'] });
+  });
+
+  it('is no policy with a comma in its name: two were meant, and the options for them are named', async () => {
+    expect(await here.run('token create --policy=encrypt-only,default')).toMatchObject({
+      exitCode: 0,
+      stderr:
+        'coffer: warning: there can be no policy "encrypt-only,default" ' +
+        '(use --policy encrypt-only --policy default)\n',
     });
   });
 

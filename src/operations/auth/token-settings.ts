@@ -1,5 +1,5 @@
 import { OLDER_NAMES, type OlderName, type TokenSettings } from '../../access/login/token-settings.ts';
-import { policyName } from '../../access/policies.ts';
+import { missingPolicyIn, policyName } from '../../access/policies.ts';
 import { invalid } from '../../ground/errors.ts';
 import { meantText, nearest } from '../../ground/nearness.ts';
 import { jsonOf } from '../../ground/objects.ts';
@@ -121,18 +121,15 @@ export async function unknownPolicies(
   return names.filter((name) => keys?.includes(name) === false).map((name) => unknownPolicy(name, keys));
 }
 
-/** Text of Vault for a policy of a new token that does not exist. */
-const MISSING_POLICY = /^Policy "(.*)" does not exist$/;
-
 /** Returns the warnings of a new token, with the policy that was probably meant. */
 export async function explainedPolicies(
   warnings: readonly string[],
   runner: Runner,
 ): Promise<readonly string[]> {
-  if (!warnings.some((warning) => MISSING_POLICY.test(warning))) return warnings;
+  if (!warnings.some((warning) => missingPolicyIn(warning) !== undefined)) return warnings;
   const keys = await policyNames(runner);
   return warnings.map((warning) => {
-    const [, name] = MISSING_POLICY.exec(warning) ?? [];
+    const name = missingPolicyIn(warning);
     return name === undefined ? warning : unknownPolicy(name, keys);
   });
 }
@@ -143,8 +140,16 @@ async function policyNames(runner: Runner): Promise<readonly string[] | undefine
 }
 
 function unknownPolicy(name: string, existing: readonly string[] = []): string {
+  // No policy can have a name with a comma.
+  if (name.includes(',')) return `there can be no policy "${name}" (${eachPolicy(name)})`;
   const meant = nearest(name, existing);
   const create = `create it with "coffer policy write ${name} FILE"`;
   const hint = meant.length === 0 ? create : meantText(meant);
   return `the policy "${name}" does not exist, and grants nothing until it does (${hint})`;
+}
+
+/** Returns how several policies are given that were given as one, as other programs take them. */
+function eachPolicy(list: string): string {
+  const names = list.split(',').filter((name) => name !== '');
+  return `use ${names.map((name) => `--policy ${name}`).join(' ')}`;
 }

@@ -253,7 +253,7 @@ export interface CliShape<D> {
    * operation.
    */
   doubts?(values: Readonly<Record<string, unknown>>, runner: Runner): Promise<readonly string[]>;
-  /** Returns the warnings of a response in words for a user; called only on a terminal. */
+  /** Returns the warnings of a response in words for a user; called only on a terminal or a local store. */
   explained?(warnings: readonly string[], runner: Runner): Promise<readonly string[]>;
   /**
    * Returns the confirmation question; without a terminal, `--yes` is required. Receives all values except the main
