@@ -21,12 +21,4 @@ describe('the password of a user', () => {
     await here.ok(`${WRITE} --yes`, { prompts: again });
     expect(again.asked).toEqual(['Password (press Enter to keep the current one)']);
   });
-
-  it('is not asked for where its hash is given', async () => {
-    const here = await withUserpass();
-    const prompts = promptsDouble([]);
-    const hash = `$2b$10$${'a'.repeat(53)}`;
-    await here.run(`${WRITE} --password-hash ${hash}`, { prompts });
-    expect(prompts.asked).toEqual([]);
-  });
 });

@@ -164,13 +164,11 @@ export const prune: OwnCommand = {
     if (isDry || session.settings.format !== undefined) {
       await printResult(session, { tags: shown, done: !isDry }, { result: { member: 'tags', as: 'lines' } });
     }
-    if (names.length === 0) {
-      session.say(patterns.length === 0 ? 'No unused tags.' : 'No unused tags with this name.');
-      return isWhole ? DONE : FAILED;
-    }
     const left = names.length - deleted.length;
     const rest = left === 0 ? '' : ` ${counted(left, 'tag')} skipped, now in use.`;
     if (!isDry) session.say(`Deleted ${counted(deleted.length, 'tag')}.${rest}`);
+    else if (names.length === 0)
+      session.say(patterns.length === 0 ? 'No unused tags.' : 'No unused tags with this name.');
     return isWhole ? DONE : FAILED;
   },
 };

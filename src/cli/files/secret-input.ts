@@ -30,7 +30,8 @@ interface TypedSecret {
 interface SoughtSecret {
   readonly param: string;
   readonly secret?: string;
-  readonly onRequest?: true | { readonly operation: string; readonly or: string };
+  /** The operation that reads the object; a new one needs the secret. */
+  readonly onRequest?: true | string;
   /** The other parameters. */
   readonly checked: RawValues;
 }
@@ -49,10 +50,7 @@ export async function askedSecret(
   const isPiped = onRequest === undefined && !session.streams.in.isTerminal;
   if (value !== undefined || file !== undefined || isPiped || !session.prompts.available()) return undefined;
   if (onRequest === undefined) return session.prompts.newSecret(question);
-  const present = onRequest === true ? undefined : onRequest;
-  if (present !== undefined && checked[present.or] !== undefined) return undefined;
-  const isNew =
-    present === undefined ? undefined : await isNewOne(session, present.operation, checked, mount);
+  const isNew = onRequest === true ? undefined : await isNewOne(session, onRequest, checked, mount);
   const kept = isNew === undefined ? 'for none or to keep the current one' : 'to keep the current one';
   const asked = isNew === true ? question : `${question} (press Enter ${kept})`;
   for (;;) {

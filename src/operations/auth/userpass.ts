@@ -92,7 +92,7 @@ export const write = userpassOperation({
       as: 'text',
       help: 'Password; required for a new user.',
       secret: 'Password',
-      onRequest: { operation: 'auth userpass read', or: 'password_hash' },
+      onRequest: 'auth userpass read',
     },
     foresee: foreseeMount,
     doubts: unknownPolicies,

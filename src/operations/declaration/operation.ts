@@ -195,9 +195,9 @@ export interface CliShape<D> {
     readonly optional?: true;
     /**
      * Like `optional`, but redirected input is read only if `-` requests it: that of a shell loop is not the value. For
-     * a secret, the operation that reads the object: a new one needs the secret, or else the other parameter.
+     * a secret, the operation that reads the object: a new one needs the secret.
      */
-    readonly onRequest?: true | { readonly operation: string; readonly or: string };
+    readonly onRequest?: true | string;
     /** Name of the secret, for prompts: it is prompted for on a terminal, and never an argument. */
     readonly secret?: string;
   };
