@@ -67,3 +67,47 @@ function filled(parts: readonly string[], width: number): string[] {
   }
   return line === undefined ? lines : [...lines, line];
 }
+
+const CONTINUED = ' \\';
+/** Indent of the further lines of a command. */
+const FURTHER = '  ';
+/**
+ * Breaks a command at spaces, where a shell reads a backslash at the end of a line as nothing. Quoted text is not
+ * broken, nor is a command with a here-document, whose lines are input.
+ */
+export function brokenCommand(command: string, width: number): string {
+  const isFitting = command.split('\n').every((line) => displayWidth(line) <= width);
+  if (isFitting || command.includes('<<')) return command;
+  let done = '';
+  let line = '';
+  let word = '';
+  let quote = '';
+  const endWord = (): void => {
+    const isTooLong = displayWidth(line) + displayWidth(word) + CONTINUED.length > width;
+    if (line.trim() !== '' && isTooLong && word !== '') {
+      done += `${line.trimEnd()}${CONTINUED}\n`;
+      line = FURTHER;
+    }
+    line += word;
+    word = '';
+  };
+  let isEscaped = false;
+  for (const character of command) {
+    const isPlain = quote === '' && !isEscaped;
+    if (isPlain && character === ' ') {
+      endWord();
+      line += character;
+    } else if (isPlain && character === '\n') {
+      endWord();
+      done += `${line}\n`;
+      line = '';
+    } else {
+      word += character;
+      if (character === quote && !isEscaped) quote = '';
+      else if (isPlain && (character === '"' || character === "'")) quote = character;
+    }
+    isEscaped = character === '\\' && !isEscaped && quote !== "'";
+  }
+  endWord();
+  return done + line;
+}

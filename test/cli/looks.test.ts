@@ -18,6 +18,29 @@ describe('on a terminal of 60 columns', () => {
     expect(rules.filter((line) => line.length > 60)).toEqual([]);
   });
 
+  it.each(topicPages)('no line of the topic $name is wider than the terminal', (topic) => {
+    const lines = topicText(topic, 60).split('\n');
+    expect(lines.filter((line) => line.length > 60)).toEqual([]);
+  });
+
+  it('an example has its comment above it, and a command that is still too long goes on in the next line', async () => {
+    const here = DirectoryHere.make();
+    const shown = stripVTControlCharacters(await here.ok('help sharing', SMALL));
+    expect(shown).toContain(
+      '    # with your store; do not commit the result\n    coffer secrets decrypt .env\n' +
+        '    # once: creates the keyring, whose first key is called\n    # app\n    coffer team init\n',
+    );
+    expect(shown).toContain('-m \\\n      "Share the secrets with bob" && git push\n');
+  });
+
+  it('an example is as written in a pipe, and on a terminal of 80 columns', async () => {
+    const here = DirectoryHere.make();
+    const line =
+      '    coffer team init                # once: creates the keyring, whose first key is called app\n';
+    expect(await here.ok('help sharing')).toContain(line);
+    expect(await here.ok('help sharing', { ...SMALL, columns: 80 })).toContain(line);
+  });
+
   it('policy who shows the names of tokens, and the accessor only where there is room', async () => {
     const here = await DirectoryHere.withStore();
     await here.ok('policy write p -', { input: 'path "transit/encrypt/app" { capabilities = ["update"] }' });

@@ -1,5 +1,5 @@
 import type { Command, Help, Option } from 'commander';
-import { displayWidth, wrapped } from '../wrap.ts';
+import { brokenCommand, wrapped } from '../wrap.ts';
 
 /** Options under this heading belong to every command; `coffer help options` explains them. */
 export const EVERYWHERE_HEADING = 'Global options:';
@@ -96,9 +96,8 @@ function usageLines(usage: string, look: HelpLook): string {
   return `${heading(USAGE, look)} ${text}`;
 }
 
-/** Indent of comments and commands of examples, and of the further lines of a command. */
+/** Indent of comments and commands of examples. */
 const INDENT = 2;
-const FURTHER_INDENT = 4;
 
 /** Formats the examples; empty without any. */
 export function examplesText(
@@ -118,47 +117,6 @@ export function examplesText(
 }
 
 const COMMENT = '# ';
-const CONTINUED = ' \\';
-/**
- * Breaks a command at spaces, where a shell reads a backslash at the end of a line as nothing. Quoted text is not
- * broken, nor is a command with a here-document, whose lines are input.
- */
-function brokenCommand(command: string, width: number): string {
-  const isFitting = command.split('\n').every((line) => displayWidth(line) <= width);
-  if (isFitting || command.includes('<<')) return command;
-  let done = '';
-  let line = '';
-  let word = '';
-  let quote = '';
-  const endWord = (): void => {
-    const isTooLong = displayWidth(line) + displayWidth(word) + CONTINUED.length > width;
-    if (line.trim() !== '' && isTooLong && word !== '') {
-      done += `${line.trimEnd()}${CONTINUED}\n`;
-      line = ' '.repeat(FURTHER_INDENT - INDENT);
-    }
-    line += word;
-    word = '';
-  };
-  let isEscaped = false;
-  for (const character of command) {
-    const isPlain = quote === '' && !isEscaped;
-    if (isPlain && character === ' ') {
-      endWord();
-      line += character;
-    } else if (isPlain && character === '\n') {
-      endWord();
-      done += `${line}\n`;
-      line = '';
-    } else {
-      word += character;
-      if (character === quote && !isEscaped) quote = '';
-      else if (isPlain && (character === '"' || character === "'")) quote = character;
-    }
-    isEscaped = character === '\\' && !isEscaped && quote !== "'";
-  }
-  endWord();
-  return done + line;
-}
 
 /**
  * The help of an option or argument: its text, then its choices and its default.

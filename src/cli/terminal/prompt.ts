@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { attempt } from '../../ground/attempt.ts';
 import { invalid } from '../../ground/errors.ts';
-import { wrappedMessage } from '../wrap.ts';
+import { displayWidth, wrappedMessage } from '../wrap.ts';
 import type { ConfirmOptions } from './questions.ts';
 import type { Streams } from './streams.ts';
 import { visible } from './visible.ts';
@@ -42,7 +42,7 @@ export function terminalPrompts(streams: Streams): Prompts {
     },
     async secret(message) {
       const { askSecret } = await import('./questions.ts');
-      return askSecret(onLines(message, streams), device());
+      return askSecret(secretOnLines(message, streams), device());
     },
     async newSecret(message, made) {
       const question = made === undefined ? message : `${message} (press Enter to generate one)`;
@@ -66,12 +66,30 @@ export function terminalPrompts(streams: Streams): Prompts {
 }
 
 /** Cells that the program adds to a question: a mark before it, and the possible answers after it. */
-const AROUND_QUESTION = '? '.length + ' (y/N) '.length;
+const MARK = '? ';
+const AROUND_QUESTION = MARK.length + ' (y/N) '.length;
 
 /** Breaks a question at its spaces; the library would break words. */
 const onLines = (question: string, { err }: Streams): string =>
-  wrappedMessage(visible(question), Math.max(err.columns, LEAST_COLUMNS) - AROUND_QUESTION);
+  wrappedMessage(visible(question), columnsOf(err) - AROUND_QUESTION);
 const LEAST_COLUMNS = 40;
+const columnsOf = (err: Streams['err']): number => Math.max(err.columns, LEAST_COLUMNS);
+
+/** Text that the library puts behind a question for a secret, as long as it is not answered. */
+const MASKED = ' [input is masked]';
+
+/** Breaks a question for a secret as others, but so that there is room for what the library puts behind it. */
+function secretOnLines(question: string, streams: Streams): string {
+  const columns = columnsOf(streams.err);
+  // At the end of the last column, the library would begin another line.
+  const isFitting = (text: string): boolean =>
+    displayWidth(`${MARK}${text}${MASKED}`.split('\n').at(-1) ?? '') < columns;
+  const usual = onLines(question, streams);
+  if (isFitting(usual)) return usual;
+  const narrower = wrappedMessage(visible(question), columns - MARK.length - MASKED.length - 1);
+  // A word may be too long for that, such as the name of a file.
+  return isFitting(narrower) ? narrower : `${usual}\n`;
+}
 
 /** Returns the process group of this process, and the foreground group of its terminal. Only Linux provides that. */
 export function ownGroups(): readonly [own: string | undefined, foreground: string | undefined] {

@@ -1,4 +1,4 @@
-import { wrapped } from '../wrap.ts';
+import { brokenCommand, displayWidth, wrapped } from '../wrap.ts';
 
 /** Block of a topic: a paragraph, terms with their meanings, or literal lines. */
 export type Block =
@@ -35,8 +35,37 @@ export function topicText({ summary, parts }: Topic, columns: number): string {
 
 function blockText(block: Block, width: number): string {
   if (typeof block === 'string') return wrapped(block, width, INDENT);
-  if ('lines' in block) return block.lines.map((line) => `${' '.repeat(2 * INDENT)}${line}`).join('\n');
+  if ('lines' in block) return literalLines(block.lines, width);
   return block.terms
     .map(([term, meaning]) => `${' '.repeat(INDENT)}${term}\n${wrapped(meaning, width, 3 * INDENT)}`)
     .join('\n');
 }
+
+/** Columns from which on literal lines are printed as they are written, as they are in a pipe. */
+const USUAL_COLUMNS = 80;
+const COMMENTED = /^(.*\S) {2,}(# .*)$/;
+const COMMAND = /^(?:[A-Z_]+=\S+ )?(?:coffer|git) /;
+
+/** Indents literal lines. On a narrow terminal, comments are above their lines, and what does not fit is broken. */
+function literalLines(lines: readonly string[], columns: number): string {
+  const width = columns - 2 * INDENT;
+  const isNarrow = columns < USUAL_COLUMNS && lines.some((line) => displayWidth(line) > width);
+  const printed = isNarrow ? lines.flatMap((line) => narrowLines(line, width)) : lines;
+  return printed.map((line) => `${' '.repeat(2 * INDENT)}${line}`).join('\n');
+}
+
+function narrowLines(line: string, width: number): string[] {
+  const [, text = line, comment] = COMMENTED.exec(line) ?? [];
+  const above = comment === undefined ? [] : commentLines(comment, width);
+  if (displayWidth(text) <= width) return [...above, text];
+  if (COMMAND.test(text)) return [...above, ...brokenCommand(text, width).split('\n')];
+  const own = text.length - text.trimStart().length;
+  const [first = '', ...further] = wrapped(text.trimStart(), width - 2 * INDENT, own).split('\n');
+  return [...above, first, ...further.map((rest) => `${' '.repeat(2 * INDENT)}${rest}`)];
+}
+
+/** Breaks a comment at its spaces; each of its lines is one. */
+const commentLines = (comment: string, width: number): string[] =>
+  wrapped(comment.slice('# '.length), width - '# '.length, 0)
+    .split('\n')
+    .map((text) => `# ${text}`);

@@ -50,3 +50,20 @@ it('a question shows the control characters of names in it, and lets none move t
   expect(asked).toHaveLength(2);
   for (const question of asked) expect(question).toContain('a\\u001b[2K\\u000d\\u000aIs it right?\\u202e');
 });
+
+it('a question for a secret leaves room for what is behind it, so that no word is broken', async () => {
+  const last = async (question: string, columns: number): Promise<readonly string[]> => {
+    asked.length = 0;
+    const streams = { in: { isTerminal: true }, err: { isTerminal: true, columns } } as Streams;
+    await terminalPrompts(streams).secret(question);
+    return `? ${asked[0]} [input is masked]`.split('\n');
+  };
+  const made = 'New passphrase (press Enter to generate one)';
+  expect(await last(made, 60)).toEqual([
+    '? New passphrase (press Enter to generate',
+    'one) [input is masked]',
+  ]);
+  expect(await last(made, 80)).toEqual([`? ${made} [input is masked]`]);
+  const path = `/home/${'x'.repeat(44)}`;
+  expect(await last(`Passphrase for ${path}`, 60)).toEqual(['? Passphrase for', path, ' [input is masked]']);
+});
