@@ -170,7 +170,7 @@ describe('a file in the place of a key', () => {
     );
   });
 
-  it('is answered in a script with a command that works in one', async () => {
+  it('is taken in a script, or answered with a command that works in one', async () => {
     writeFileSync(here.file('memo'), 'for your eyes');
     await here.ok('transit envelope encrypt orders --in memo --out memo.enc');
     /** Returns the command of the hint, and what it does: the exit code and the output. */
@@ -192,12 +192,11 @@ describe('a file in the place of a key', () => {
     ])
       expect({ line, ...(await followed(line)) }).toEqual({ line, ...decrypting });
     expect(await followed('transit decrypt memo.enc', 3)).toEqual(decrypting);
-    expect(await followed('transit envelope decrypt memo.enc', 1)).toEqual(decrypting);
-    const header = await followed('transit envelope header memo.enc', 1);
-    expect(header).toMatchObject({ command: 'transit envelope header --in memo.enc', exitCode: 0 });
+    expect(await here.ok('transit envelope decrypt memo.enc')).toBe('for your eyes');
+    expect(await here.ok('transit envelope header memo.enc')).toContain('orders');
     const rewrapping = { command: 'transit envelope rewrap --in memo.enc', exitCode: 0, stdout: '' };
     expect(await followed('transit rewrap memo.enc', 3)).toEqual(rewrapping);
-    expect(await followed('transit envelope rewrap memo.enc')).toEqual(rewrapping);
+    await here.ok('transit envelope rewrap memo.enc');
     expect(await followed('transit encrypt memo')).toMatchObject({
       command: 'transit envelope encrypt KEY memo',
       exitCode: 0,

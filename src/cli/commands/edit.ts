@@ -46,7 +46,6 @@ export const command: Command = {
   ],
   async run(session, given) {
     const [typed = ''] = given.arguments;
-    refuseWithoutTerminal(session);
     const path = realPathOf(typed);
     const editor = editorOf(session.environment);
     const target = await targetOf(session, typed, path);
@@ -54,6 +53,7 @@ export const command: Command = {
     const draft = left ?? DraftFile.make(session.environment, path, given.options.has('on-disk'));
     try {
       const takeover = await Takeover.begin(session, target, draft.directory);
+      refuseWithoutTerminal(session);
       if (left === undefined) draft.show(takeover.shown, takeover.base);
       const exitCode = await editUntilTaken(session, editor, draft, takeover);
       if (exitCode === DONE) await remindOfGitSetup(session, target.rulebook, [path]);
