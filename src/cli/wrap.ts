@@ -71,6 +71,7 @@ function filled(parts: readonly string[], width: number): string[] {
 const CONTINUED = ' \\';
 /** Indent of the further lines of a command. */
 const FURTHER = '  ';
+
 /**
  * Breaks a command at spaces, where a shell reads a backslash at the end of a line as nothing. Quoted text is not
  * broken, nor is a command with a here-document, whose lines are input.

@@ -37,6 +37,28 @@ it('the page about keys says commands that do what it says', async () => {
   expect(await place.refused('transit keys destroy archive 1', 2)).toContain('--yes');
 });
 
+it('the help of the list of keys has a line that prints as JSON what the table shows', async () => {
+  const { place } = at;
+  const example = /^ *(for key in .*)$/m.exec(await place.ok('transit keys list --help'))?.[1] ?? '';
+  const { exitCode, stdout } = await place.shell(example);
+  expect(exitCode).toBe(0);
+  const keys: unknown[] = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const { keys: names } = (await place.json('transit keys list')) as { readonly keys: readonly string[] };
+  expect(keys).toEqual(
+    names.map((name) =>
+      expect.objectContaining({
+        name,
+        type: expect.any(String),
+        latest_version: expect.any(Number),
+        keys: expect.any(Object),
+      }),
+    ),
+  );
+});
+
 it('the page about keys has a policy that lets somebody reencrypt, and of which each line is needed', async () => {
   const server = await startServer({}, afterwards);
   const ask = (path: string, body: object, token = server.token) =>

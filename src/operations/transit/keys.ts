@@ -199,7 +199,13 @@ export const list = transitOperation({
     result: { member: 'keys', as: 'lines' },
     forTerminal: keyListTable,
     empty: { what: 'keys', create: 'coffer transit keys create NAME' },
-    examples: [['coffer transit keys list --tag env:prod --org acme', 'List keys with a tag']],
+    examples: [
+      ['coffer transit keys list --tag env:prod --org acme', 'List keys with a tag'],
+      [
+        'for key in $(coffer transit keys list); do coffer transit keys read "$key" -o json; done',
+        'Print type, versions and times of each key as JSON, one line per key; -o json alone prints names',
+      ],
+    ],
   },
   async run(call, values) {
     const { after = '', limit, tag, organization } = values;
