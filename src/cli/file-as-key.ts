@@ -31,11 +31,16 @@ export async function refuseFileAsKey(
 ): Promise<void> {
   const { input, byTheWay } = operation.cli ?? {};
   const [name] = words;
-  const isKey = operation.params[spec.positional[0] ?? '']?.cli.refersTo === 'key';
+  const param = operation.params[spec.positional[0] ?? ''];
+  const isKey = param?.cli.refersTo === 'key';
   const needsInput = input !== undefined && !input.optional && !input.onRequest;
   const hasInput = words.length > spec.positional.length || [IN, BATCH].some((flag) => options.has(flag));
-  if (name === undefined || !isKey || !needsInput || hasInput) return;
-  if (!isRegularFile(name)) return;
+  if (name === undefined || !needsInput || hasInput || !isRegularFile(name)) return;
+  if (!isKey && param?.presence === 'optional')
+    throw invalid(`${name} is a file, not a name`, {
+      hint: `run "${['coffer', ...path].join(' ')} --in ${shellWord(name)}"`,
+    });
+  if (!isKey) return;
   const hint = hintFor(path, words);
   if (!KEY_NAME.test(name))
     throw invalid(`${name} is a file, not a key`, { hint: await hintWithKeys(session, hint) });

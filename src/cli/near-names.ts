@@ -4,15 +4,19 @@ import { trimSlashes } from '../ground/trim.ts';
 import type { NewName, Runner } from '../operations/declaration/operation.ts';
 import { kindNamed } from '../operations/declaration/resource-kinds.ts';
 import type { ArgumentSpec, Invocation, OptionSpec } from './command.ts';
-import { type OptionValue, textsOption } from './given.ts';
+import { type OptionValue, textOption, textsOption, variable } from './given.ts';
 import { listedFor, listingRunner, NameList, namesOf } from './listed-names.ts';
 import { everywhereOptions } from './parse/everywhere.ts';
+import { PATH } from './parse/operation-spec.ts';
 import type { Session } from './session.ts';
+import { shellWord } from './terminal/shell-word.ts';
 
 /** Word of the command line, with the argument or option that it was given for. */
 interface TypedWord {
   readonly word: string;
   readonly spec: ArgumentSpec | OptionSpec;
+  /** Variable of the environment that has the word; undefined if it was typed. */
+  readonly variable?: string;
 }
 
 /**
@@ -30,7 +34,9 @@ export async function withNearName(
   runner: Runner | undefined,
 ): Promise<CofferError> {
   const said = `${error.message} ${error.hint ?? ''}`;
-  const words = typedWords(invocation).filter(({ word }) => mentions(said, word));
+  const words = [...typedWords(invocation), ...wordsOfVariables(invocation, session)].filter(({ word }) =>
+    mentions(said, word),
+  );
   for (const typed of words) {
     const choices = choicesNear(typed.word, typed.spec.choices ?? []);
     if (choices.length > 0) return hinted(error, typed, choices);
@@ -38,7 +44,7 @@ export async function withNearName(
     const names = await nearNames(session, invocation, runner, typed).catch(() => []);
     if (names.length > 0) return hinted(error, typed, names);
   }
-  return (await withMissingNames(error, invocation, session)) ?? withList(error, words);
+  return (await withMissingNames(error, invocation, session)) ?? withList(error, invocation, words);
 }
 
 /** Adds the names that the value of a missing option could be, for a user at a terminal. */
@@ -53,13 +59,42 @@ async function withMissingNames(
 }
 
 /** Adds the command that lists the names of a kind, if one does not exist and nothing else says what to do. */
-function withList(known: CofferError, words: readonly TypedWord[]): CofferError {
-  const { kind, hint } = known;
-  const offers = words.find(({ spec }) => spec.offers !== undefined)?.spec.offers;
-  const facts = offers === undefined ? undefined : kindNamed(offers);
-  if (kind !== 'not-found' || hint !== undefined || facts === undefined) return known;
-  const { list } = facts;
-  return withOtherHint(known, `run "coffer ${list}" to list them`);
+async function withList(
+  known: CofferError,
+  invocation: Invocation,
+  words: readonly TypedWord[],
+): Promise<CofferError> {
+  const { hint } = known;
+  if (!isAboutMissing(known)) return known;
+  if (hint !== undefined)
+    return words[0]?.variable === undefined ? known : withOtherHint(known, namedBy(words[0]) + hint);
+  const [typed] = words.filter(({ spec }) => spec.offers !== undefined);
+  const facts = typed === undefined ? undefined : kindNamed(typed.spec.offers ?? '');
+  if (typed !== undefined && facts !== undefined) {
+    const { list } = facts;
+    return withOtherHint(known, `${namedBy(typed)}run "coffer ${list}" to list them`);
+  }
+  const listing = await listOfMethod(invocation, words);
+  return listing === undefined ? known : withOtherHint(known, `run "${listing}" to list them`);
+}
+
+/** Whether an error is about a name that does not exist; some have another kind, as the API has another status. */
+const isAboutMissing = ({ kind, message }: CofferError): boolean =>
+  kind === 'not-found' || (kind === 'invalid' && / does not exist$/.test(message));
+
+/** Returns the command that lists the roles or users of a login method; undefined if the error is about none. */
+async function listOfMethod(
+  invocation: Invocation,
+  words: readonly TypedWord[],
+): Promise<string | undefined> {
+  const { path, command, given } = invocation;
+  const spec = words[0]?.spec;
+  if (path[0] !== 'auth' || spec === undefined || spec !== command.arguments[0]) return undefined;
+  const kind = await listedFor(invocation, spec).catch(() => undefined);
+  if (kind === undefined) return undefined;
+  const at = textOption(given.options, PATH);
+  const place = at === undefined ? [] : [`--${PATH}`, at];
+  return ['coffer', ...path.slice(0, -1), 'list', ...place].map(shellWord).join(' ');
 }
 
 /** Minimum length of a beginning that a value is recognized by. */
@@ -85,10 +120,29 @@ function choicesNear(word: string, choices: readonly string[]): readonly string[
 const lettered = (text: string): string => text.replace(/\d/g, (digit) => 'àáâãäåæçèé'.charAt(Number(digit)));
 
 /** Replaces the hint; names the word if the message itself does not, e.g. `key not found`. */
-function hinted(known: CofferError, { word, spec }: TypedWord, meant: readonly string[]): CofferError {
+function hinted(known: CofferError, typed: TypedWord, meant: readonly string[]): CofferError {
+  const { word, spec } = typed;
   const missing = mentions(known.message, word) ? '' : `no ${spec.offers ?? 'such name'} "${word}"; `;
-  return withOtherHint(known, missing + meantText(meant));
+  return withOtherHint(known, namedBy(typed) + missing + meantText(meant));
 }
+
+/** Says which variable has a name that was not typed. */
+const namedBy = ({ variable: name }: TypedWord): string => (name === undefined ? '' : `${name} names it; `);
+
+/** Variables that name what a global option names. */
+const VARIABLES: ReadonlyMap<string, string> = new Map([
+  ['org', 'COFFER_ORG'],
+  ['mount', 'COFFER_MOUNT'],
+]);
+
+/** Returns the names that the environment gives in place of options. */
+const wordsOfVariables = ({ everywhere }: Invocation, session: Session | undefined): readonly TypedWord[] =>
+  everywhereOptions.flatMap((spec) => {
+    const name = VARIABLES.get(spec.flag);
+    if (session === undefined || name === undefined || everywhere.has(spec.flag)) return [];
+    const word = variable(session.environment, name);
+    return word === undefined ? [] : [{ word, spec, variable: name }];
+  });
 
 /** Whether a text contains the word as a whole. */
 function mentions(text: string, word: string): boolean {

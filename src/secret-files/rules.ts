@@ -31,6 +31,8 @@ export interface Rule {
 const TEXTS = new Set(['key', 'mount', 'format']);
 const LISTS = new Set(['files', 'only', 'except']);
 
+const RULES_FORM = 'rules: must be a list of rules, each with files: and key:';
+
 /**
  * Reads the rules from the list `rules:`. The first rule that matches a file applies.
  * @param document rules file, parsed as YAML
@@ -42,13 +44,8 @@ export function rulesIn(document: SecretFile, file: string): readonly Rule[] {
     refusedAt(file, { text: document.text, offset: place?.start ?? 0, message, hint });
   for (const place of document.places) {
     const [top] = place.path;
-    if (top !== 'rules' || place.path.length < 3) {
-      throw refused(
-        place,
-        `unknown setting ${place.name}`,
-        'rules: must be a list of rules, each with files: and key:',
-      );
-    }
+    if (top !== 'rules') throw refused(place, `unknown setting ${place.name}`, RULES_FORM);
+    if (place.path.length < 3) throw refused(place, RULES_FORM);
   }
   const byRule = Map.groupBy(document.places, ({ path }) => path[1]);
   if (byRule.size === 0) throw refused(undefined, 'no rules', 'expected rules: with files: and key:');

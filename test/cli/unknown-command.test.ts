@@ -1,8 +1,11 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Group, isGroup, nodeAt } from '../../src/cli/command.ts';
 import { parseWithCommander } from '../../src/cli/parse/program.ts';
 import { commandTree } from '../../src/cli/tree.ts';
 import type { CofferError } from '../../src/ground/errors.ts';
+import { temporaryDirectory } from '../store/temporary-store.ts';
 import { streamsDouble } from './streams.double.ts';
 
 const refusalOf = (line: string): Promise<unknown> =>
@@ -81,5 +84,21 @@ describe('an unknown command that takes two steps or options here', () => {
       const words = command.trim().split(' --', 1).join('').split(' ');
       expect(nodeAt(commandTree, words), command).toBeDefined();
     }
+  });
+});
+
+describe('a word for reading at the top', () => {
+  it.each(['get', 'show'])('means a key, or a value of a file: %s', async (word) => {
+    expect(await refusalOf(`${word} orders`)).toMatchObject({
+      hint: 'did you mean "coffer transit keys read orders" or "coffer secrets get FILE NAME"? see "coffer --help"',
+    });
+  });
+
+  it('means all values of a file whose values can be encrypted', async () => {
+    const file = join(temporaryDirectory(), '.env');
+    writeFileSync(file, 'A=b\n');
+    expect(await refusalOf(`show ${file}`)).toMatchObject({
+      hint: `did you mean "coffer secrets list ${file}" or "coffer secrets decrypt ${file} --stdout"? see "coffer --help"`,
+    });
   });
 });

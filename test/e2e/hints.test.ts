@@ -388,8 +388,9 @@ it('every hint of the store that names a command is followed by a test', () => {
     ...cases.map(({ hint }) => hint),
     ...databaseHints,
     ...elsewhere,
-    // After a disk that failed: in test/faults.
+    // After a disk that failed, in test/faults; among other files, in missing-names.test.ts.
     '\'do not create it again: check it with "coffer doctor"\'',
+    '\'the directory has other files: use --store or COFFER_STORE for that of a store, or "coffer init --store DIR" to create one\'',
     // Doctor itself tells what there is to do; see the others.
     '\'check the disk, then run "coffer doctor"\'',
   ]);
@@ -398,6 +399,7 @@ it('every hint of the store that names a command is followed by a test', () => {
     .flatMap(
       (path) => readFileSync(join(source, path), 'utf8').match(/(['`])(?:(?!\1).)*"coffer .*?\1/g) ?? [],
     );
-  const texts = hints.map((hint) => hint.replace(/\$\{\w+\}/g, '…'));
-  expect([...new Set(texts)].sort()).toEqual([...followed].sort());
+  expect([...new Set(hints.map((hint) => hint.replace(/\$\{\w+\}/g, '…')))].sort()).toEqual(
+    [...followed].sort(),
+  );
 });

@@ -83,12 +83,18 @@ describe('the rules for encryption', () => {
     expect(ruleFor(rules('rules: [{files: "*.yaml", key: k}]'), 'a/.coffer.yaml')).toBeUndefined();
   });
 
-  it.each(['rules: [app]', 'rules: app', 'rules: {files: "*.env", key: app}', 'rule: [{files: a, key: b}]'])(
+  it.each(['rules: [app]', 'rules: app', 'rules: {files: "*.env", key: app}'])(
     'are a list of rules, not %s',
     (text) => {
-      expect(refusal(() => rules(text)).message).toContain('unknown setting rule');
+      expect(refusal(() => rules(text)).message).toMatch(/:1: rules: must be a list of rules, /);
     },
   );
+
+  it('are not called rule:', () => {
+    expect(refusal(() => rules('rule: [{files: a, key: b}]')).message).toContain(
+      'unknown setting rule.0.files',
+    );
+  });
 
   it('say for each value whether it is secret, and never that of an empty one', () => {
     const [, rule] = rules(text);
@@ -106,6 +112,7 @@ describe('the rules for encryption', () => {
     ['rules:\n  - key: a\n', '.coffer.yaml:2: this rule has no files:'],
     ['rules:\n  - files: a\n    key: k\n    onyl: x\n', '.coffer.yaml:4: unknown setting rules.0.onyl'],
     ['rule:\n  - files: a\n', '.coffer.yaml:2: unknown setting rule.0.files'],
+    ['rules: x\n', '.coffer.yaml:1: rules: must be a list of rules, each with files: and key:'],
     ['rules:\n  - files: a\n    key: [k]\n', '.coffer.yaml:3: rules.0.key.0 must be a string'],
     [
       'rules:\n  - files: ["a", ""]\n    key: k\n',

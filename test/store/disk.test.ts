@@ -237,6 +237,16 @@ describe('a directory', () => {
     }
   });
 
+  it('with files of something else is not found, and not offered as the place of a new store', async () => {
+    const directory = temporaryDirectory();
+    writeFileSync(join(directory, 'a.txt'), 'x');
+    await expect(openWithKey(directory)).rejects.toMatchObject({
+      kind: 'not-found',
+      message: `no store in ${directory}`,
+      hint: expect.stringMatching(/^the directory has other files: .*"coffer init --store DIR"/),
+    });
+  });
+
   it('with a store of a newer format is refused, and says so', async () => {
     const directory = await newStoreDirectory();
     const path = join(directory, 'coffer.json');

@@ -106,7 +106,8 @@ async function printExamination(
     if (brief) printFixes(session, findings);
   }
   for (const { file, done } of mended ?? []) session.say(`Repaired: ${file} ${done}.`);
-  if (mended?.length === 0) session.say('Nothing to repair.');
+  if (mended?.length === 0)
+    session.say(findings.length === 0 ? 'Nothing to repair.' : 'Nothing can be repaired.');
   if (findings.length === 0) session.say(`${checkedText}: no problems found.`);
   else session.fail(`${checkedText}: ${findings.length} damaged or misplaced`);
   if (!unlocked)

@@ -45,7 +45,9 @@ export function askedIn(words: readonly string[], option: string | undefined): T
     throw invalid(`METHOD ${named} contradicts --method ${option}`, { hint: 'use only one of them' });
   }
   const method = methodNamed(named ?? option ?? TOKEN, named === undefined ? 'method' : 'METHOD');
-  const pairs = new Map(words.slice(named === undefined ? 0 : 1).map(pairOf));
+  const typed = words.slice(named === undefined ? 0 : 1);
+  refuseBareName(method, typed);
+  const pairs = new Map(typed.map(pairOf));
   const { secret } = formOf(method);
   requirePlainName(pairs);
   if (secret !== undefined && !isElsewhere(pairs.get(secret.name) ?? '-')) {
@@ -79,6 +81,24 @@ export async function withNeeds({ prompts }: Session, { method, pairs }: TypedLo
   }
   requirePlainName(filled);
   return { method, pairs: filled };
+}
+
+/**
+ * Refuses a value without the name of its parameter, with the command that names it.
+ * @throws `invalid` if the login needs one parameter, and this is the only word that could be its value
+ */
+function refuseBareName(method: string, words: readonly string[]): void {
+  const { needs } = formOf(method);
+  const [need] = needs;
+  const bare = words.filter((word) => !word.includes('='));
+  const [value = ''] = bare;
+  const isGiven = words.some((word) => word.startsWith(`${need}=`));
+  if (need === undefined || needs.length > 1 || bare.length !== 1 || isGiven || isElsewhere(value)) return;
+  const pairs = words.map((word) => shellWord(word === value ? `${need}=${value}` : word)).join(' ');
+  throw invalid(`${JSON.stringify(value)} is not KEY=VALUE`, {
+    field: PAIR,
+    hint: `run "coffer login ${method} ${pairs}"`,
+  });
 }
 
 /** @throws `invalid` for a user name that would be several segments of a path */

@@ -86,6 +86,10 @@ const NOTHING_HERE: ReadonlySet<string> = new Set(['get', 'history', 'info', 'se
 /** Commands for one value of a file, which some type at the top: nothing else is meant before such a file, or alone. */
 const FOR_NAMED_VALUE: ReadonlySet<string> = new Set(['get', 'set', 'unset']);
 
+/** Words for reading, of which the one at the top may mean a key or a value of a file. */
+const FOR_READING: ReadonlySet<string> = new Set(['get', 'show']);
+const FOR_ONE_VALUE = 'secrets get FILE NAME';
+
 /** What to do about a passphrase that is lost. */
 const FORGOTTEN =
   'a forgotten passphrase cannot be reset; if another secret unlocks the store, set its variable, e.g. COFFER_MASTER_KEY_FILE, ' +
@@ -326,11 +330,17 @@ function suggestionAsSpelled(
     if (ofFile) return [`${FOR_VALUES}${word} ${shellWord(next.word)} NAME`];
     if (next.word === undefined) return [`${FOR_VALUES}${word}`];
   }
+  if (path.length === 0 && word === 'show' && ofFile) {
+    const file = shellWord(next.word);
+    return [`${FOR_VALUES}list ${file}`, `${FOR_VALUES}decrypt ${file} --stdout`];
+  }
   const elsewhere = ELSEWHERE.get([...words, next.word ?? ''].join(' ')) ?? ELSEWHERE.get(words.join(' '));
   if (elsewhere !== undefined) {
     const there = elsewhere.find((place) => nodeAt(tree, commandIn(place)) !== undefined);
     return there === undefined ? [] : [there];
   }
+  if (path.length === 0 && FOR_READING.has(word) && !next.isFile)
+    return [`${FOR_KEYS}read${next.word === undefined ? '' : ` ${shellWord(next.word)}`}`, FOR_ONE_VALUE];
   const meaning = path.length === 0 ? undefined : SAME_MEANING.find((same) => same.includes(word));
   if (meaning !== undefined) {
     const own = meaning.find((same) => same !== EDITOR && Object.hasOwn(known, same));

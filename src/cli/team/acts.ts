@@ -1,4 +1,4 @@
-import { conflict, denied } from '../../ground/errors.ts';
+import { type CofferError, conflict, denied } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
 import { type Card, type CardFact, type Fact, KEY_TYPE } from '../../team/fact.ts';
 import {
@@ -11,6 +11,7 @@ import {
   pastOf,
 } from '../../team/judge/judge.ts';
 import { checkOf, sealMaterial, sealOlder } from '../../team/roots.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 import { type Changes, freshRoot, MOST_HEADS } from './changes.ts';
 import { isAdmin } from './keyring.ts';
 import { usableEpochs, usableRoot } from './own-keys.ts';
@@ -134,15 +135,25 @@ async function asked({ session }: Changes, { card }: CardFact, why: string): Pro
   );
 }
 
-const ADMIN_STAYS = 'at least one admin must stay';
+/** Returns the error about a team without an admin, with the command that makes one of those who stay an admin. */
+function adminStays(staying: readonly CardFact[]): CofferError {
+  const isForSigning = (key: string): boolean => key.startsWith('ssh-ed25519 ');
+  const [next] = staying.filter(({ card }) => card.keys.some(isForSigning));
+  const name = next === undefined ? 'NAME' : shellWord(next.card.name);
+  const key = next === undefined ? 'NAME.pub' : shellWord(next.card.keys.find(isForSigning) ?? '');
+  return conflict('at least one admin must stay', {
+    hint: `make another one first: coffer team add ${name} ${key} --admin`,
+  });
+}
 
 /**
  * Checks that a removal leaves an admin.
  * @throws `conflict` if it does not
  */
 export function requireStayingAdmin({ state }: Pick<Changes, 'state'>, leaving: readonly CardFact[]): void {
-  if (leaving.length === 0 || state.cards.some((card) => isAdmin(card) && !leaving.includes(card))) return;
-  throw conflict(ADMIN_STAYS);
+  const staying = state.cards.filter((card) => !leaving.includes(card));
+  if (leaving.length === 0 || staying.some(isAdmin)) return;
+  throw adminStays(staying);
 }
 
 /**
@@ -162,7 +173,7 @@ export async function newEpoch(
     state.cards.filter(({ id }) => !out.has(id)),
     { leaving, isConfirmed },
   );
-  if (!stay.some(isAdmin)) throw conflict(ADMIN_STAYS);
+  if (!stay.some(isAdmin)) throw adminStays(stay);
   const older = await roots.openToPassOn();
   if (!state.newest.some((id) => older.has(id))) {
     throw denied('none of your keys opens this keyring as it is now', {

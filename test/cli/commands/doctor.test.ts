@@ -47,6 +47,8 @@ describe('doctor on a terminal', () => {
     const { findings } = JSON.parse((await here.run('doctor --store .store -o json')).out);
     expect(findings.filter(({ hint }: { hint?: string }) => hint === fix)).toHaveLength(2);
     rmSync(here.file(`${DOCUMENTS}/note.txt`));
+    const { err } = await here.run('doctor --repair --store .store');
+    expect(err).toContain('Nothing can be repaired.');
     await here.ok('rekey --without-damaged --store .store');
     expect(await here.ok('doctor --store .store')).toBe('');
   });

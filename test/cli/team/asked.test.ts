@@ -71,7 +71,11 @@ describe('the question of a change of a team', () => {
     const card = repository.idOf('members/bob.');
     const other = `${card[0] === 'a' ? 'b' : 'a'}${card.slice(1)}`;
     for (const [line, exitCode, message] of [
-      ['team remove ann', 1, 'coffer: at least one admin must stay'],
+      [
+        'team remove ann',
+        1,
+        'coffer: at least one admin must stay (make another one first: coffer team add ',
+      ],
       ['team remove bab', 3, 'coffer: no member "bab" in this keyring (did you mean "bob"?)'],
       [
         'team remove zachary',

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { accessSync, constants, readdirSync, rmSync, statSync } from 'node:fs';
 import { rmdir } from 'node:fs/promises';
-import { basename, dirname, join, resolve, sep } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import { isThere as isAnythingAt, makeWithParents } from '../../../ground/directories.ts';
 import { conflict, corrupt, failedAfter, placed } from '../../../ground/errors.ts';
 import { storeThere } from '../../refusals.ts';
@@ -27,6 +27,7 @@ import { FileLock } from './file-lock.ts';
 import {
   deleteGeneration,
   digestAt,
+  isOccupied,
   listGenerations,
   makeDirectory,
   writeGeneration,
@@ -163,11 +164,8 @@ async function syncPathTo(directory: string, first: string): Promise<void> {
 }
 
 function refuseOccupied(layout: Layout): void {
-  const names = readdirSync(layout.directory);
-  if (names.includes(HEADER)) throw storeThere({ file: layout.directory });
-  const unfinished = names.includes(HEADER + STAGED);
-  const foreign = names.filter((name) => name !== basename(layout.lock));
-  if (foreign.length > 0 && !unfinished) {
+  if (readdirSync(layout.directory).includes(HEADER)) throw storeThere({ file: layout.directory });
+  if (isOccupied(layout)) {
     throw conflict(placed`${{ file: layout.directory }} is not empty`, {
       hint: 'use an empty or new directory',
     });

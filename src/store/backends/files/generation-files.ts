@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { promises as files, mkdirSync, readdirSync } from 'node:fs';
+import { basename } from 'node:path';
 import { areas, type InitialContent } from '../backend.ts';
 import { diskError } from './disk-errors.ts';
 import {
@@ -11,7 +12,7 @@ import {
   syncDirectory,
   writeDurably,
 } from './durable-files.ts';
-import { type Layout, parseGeneration } from './layout.ts';
+import { HEADER, type Layout, parseGeneration, STAGED } from './layout.ts';
 
 /** Writes all blobs of an unused generation; durable once resolved. Leaves nothing behind on failure. */
 export async function writeGeneration(
@@ -74,4 +75,10 @@ export function listGenerations(layout: Layout): number[] {
 export function digestAt(path: string): string | undefined {
   const bytes = readWhole(path);
   return bytes && hash('sha256', bytes);
+}
+
+/** Whether a directory has files of somebody else; those of a store whose creation was interrupted are none. */
+export function isOccupied(layout: Layout): boolean {
+  const names = readdirSync(layout.directory);
+  return names.some((name) => name !== basename(layout.lock)) && !names.includes(HEADER + STAGED);
 }

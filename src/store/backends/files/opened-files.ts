@@ -1,11 +1,12 @@
 import { readdirSync, statSync } from 'node:fs';
+import { attempt } from '../../../ground/attempt.ts';
 import { type CofferError, type Place, placed, unavailable } from '../../../ground/errors.ts';
 import { missing, noStore, REPAIR, RESTORE } from '../../refusals.ts';
 import { type Area, areas, type Version } from '../backend.ts';
 import { WentBack } from '../witness.ts';
 import { diskError, errorCode } from './disk-errors.ts';
 import { isThere, readWhole, refuseForeign } from './durable-files.ts';
-import { listGenerations } from './generation-files.ts';
+import { isOccupied, listGenerations } from './generation-files.ts';
 import { storeIdOf, withFormat } from './header-format.ts';
 import { Layout, parseBlobFileName, STAGED } from './layout.ts';
 import { StateDirectory, type StateName } from './state-directory.ts';
@@ -53,7 +54,7 @@ export class OpenedFiles {
     if (isThere(state.path) && listGenerations(layout).length > 0 && !isThere(layout.header + STAGED)) {
       throw missing(this.headerPlace, RESTORE);
     }
-    throw noStore(this.place, MAKE_OR_NAME);
+    throw noStore(this.place, attempt(() => isOccupied(layout)) === true ? OTHER_FILES : MAKE_OR_NAME);
   }
 
   /**
@@ -148,6 +149,8 @@ export class OpenedFiles {
 }
 
 const MAKE_OR_NAME = 'run "coffer init" to create one, or use --store or COFFER_STORE';
+const OTHER_FILES =
+  'the directory has other files: use --store or COFFER_STORE for that of a store, or "coffer init --store DIR" to create one';
 
 function refuseForeignDirectory(path: string, whenMissing: () => CofferError): void {
   try {
