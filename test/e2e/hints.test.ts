@@ -388,10 +388,9 @@ it('every hint of the store that names a command is followed by a test', () => {
     ...cases.map(({ hint }) => hint),
     ...databaseHints,
     ...elsewhere,
-    // After a disk that failed, in test/faults; among other files, in missing-names.test.ts.
+    // After a disk that failed, in test/faults; of other files, in missing-names.test.ts. Doctor tells what there is to do.
     '\'do not create it again: check it with "coffer doctor"\'',
     '\'the directory has other files: use --store or COFFER_STORE for that of a store, or "coffer init --store DIR" to create one\'',
-    // Doctor itself tells what there is to do; see the others.
     '\'check the disk, then run "coffer doctor"\'',
   ]);
   const hints = readdirSync(source, { recursive: true, encoding: 'utf8' })
@@ -399,7 +398,6 @@ it('every hint of the store that names a command is followed by a test', () => {
     .flatMap(
       (path) => readFileSync(join(source, path), 'utf8').match(/(['`])(?:(?!\1).)*"coffer .*?\1/g) ?? [],
     );
-  expect([...new Set(hints.map((hint) => hint.replace(/\$\{\w+\}/g, '…')))].sort()).toEqual(
-    [...followed].sort(),
-  );
+  const texts = hints.map((hint) => hint.replace(/\$\{\w+\}/g, '…'));
+  expect([...new Set(texts)].sort()).toEqual([...followed].sort());
 });
