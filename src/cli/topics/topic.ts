@@ -43,7 +43,8 @@ function blockText(block: Block, width: number): string {
 
 /** Columns from which on literal lines are printed as they are written, as they are in a pipe. */
 const USUAL_COLUMNS = 80;
-const COMMENTED = /^(.*\S) {2,}(# .*)$/;
+/** Begins the comment of a literal line. */
+const COMMENT = '  # ';
 const COMMAND = /^(?:[A-Z_]+=\S+ )?(?:coffer|git) /;
 
 /** Indents literal lines. On a narrow terminal, comments are above their lines, and what does not fit is broken. */
@@ -55,8 +56,9 @@ function literalLines(lines: readonly string[], columns: number): string {
 }
 
 function narrowLines(line: string, width: number): string[] {
-  const [, text = line, comment] = COMMENTED.exec(line) ?? [];
-  const above = comment === undefined ? [] : commentLines(comment, width);
+  const at = line.indexOf(COMMENT);
+  const text = at < 0 ? line : line.slice(0, at).trimEnd();
+  const above = at < 0 ? [] : commentLines(line.slice(at).trim(), width);
   if (displayWidth(text) <= width) return [...above, text];
   if (COMMAND.test(text)) return [...above, ...brokenCommand(text, width).split('\n')];
   const own = text.length - text.trimStart().length;
