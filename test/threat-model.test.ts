@@ -8,7 +8,7 @@ const page = readFileSync(join(root, 'docs/threat-model.md'), 'utf8');
 
 const ATTACKERS = [
   'A stranger who reaches a server',
-  'A caller with little right',
+  'A caller with few rights',
   'Another user of the machine',
   'A program of the same user',
   'Anyone who can write to a repository',

@@ -58,7 +58,7 @@ const backup: Chapter = {
         keys: { 1: Number.isInteger, 3: Number.isInteger },
       });
     }),
-    holds('all configuration comes back', async (side) => {
+    holds('all configuration is restored from a backup', async (side) => {
       const from = await freshKey(OPEN, 3)(side);
       await ask(side, 'config', {
         name: from,
@@ -81,7 +81,7 @@ const backup: Chapter = {
       await ask(side, 'restore', { 'url:name': name, backup: backupOf(from) });
       expectLike(await ask(side, 'decrypt', { name, ciphertext }), { plaintext: PLAIN });
     }),
-    holds('the HMAC key comes back', async (side) => {
+    holds('the HMAC key is restored from a backup', async (side) => {
       const from = await freshKey(OPEN)(side);
       const hmac = await hmacBy(from)(side);
       const name = await freeName();
@@ -103,7 +103,7 @@ const backup: Chapter = {
     refuses('a text that is no backup is refused', 'restore', { 'url:name': freeName, backup: 'told' }),
     ...['ed25519', 'ecdsa-p256', 'ecdsa-p384', 'ecdsa-p521', 'aes128-gcm96', 'chacha20-poly1305'].map(
       (type) =>
-        holds(`a key of ${type} comes back`, async (side) => {
+        holds(`a key of type ${type} is restored from its backup`, async (side) => {
           const name = await freeName();
           await ask(side, 'restore', { 'url:name': name, backup: backupOf(freshKey({ type, ...OPEN })) });
           expectLike(await ask(side, 'read', { name }), { type });
@@ -173,7 +173,7 @@ const cache: Chapter = {
   title: 'Cache configuration',
   rows: [
     gives(
-      'the size is 0 unless it is set, which is unlimited',
+      'the size is 0 (unlimited) unless it is set',
       'read cache',
       {},
       { size: (size: unknown) => size === 0 || size === 45 },
