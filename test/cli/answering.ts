@@ -4,7 +4,7 @@ import type { Runner } from '../../src/operations/declaration/operation.ts';
 import { promptsDouble, type StreamsDouble, type StreamsSetup, streamsDouble } from './streams.double.ts';
 
 /** What stands for a store or a server: the answer to an operation, by its name. */
-type Answer = (name: string, raw: Readonly<Record<string, unknown>>) => unknown;
+type Answer = (name: string, raw: Readonly<Record<string, unknown>>, mount: string | undefined) => unknown;
 
 interface Setup extends StreamsSetup {
   /** What the user answers; without it, nobody can be asked. */
@@ -33,10 +33,10 @@ export function answeredSession(
   const streams = streamsDouble(setup);
   const calls: string[] = [];
   const runner: Runner = {
-    async run(operation, raw) {
+    async run(operation, raw, mount) {
       const name = typeof operation === 'string' ? operation : 'an operation';
       calls.push(name);
-      return { data: answer(name, raw) };
+      return { data: answer(name, raw, mount) };
     },
     at: () => Promise.reject(new Error('not asked for')),
     close: () => undefined,

@@ -31,6 +31,15 @@ describe('values of a file that a store decrypts', () => {
     });
   });
 
+  it('are decrypted by the key of their own mount, also where another mount has one of the same name', async () => {
+    const { session } = answeredSession((name, { batch_input: items }, mount) => {
+      if (name === 'transit keys read') return { latest_version: 1, min_decryption_version: 1 };
+      return { batch_results: (items as unknown[]).map(() => ({ plaintext: b64(String(mount)) })) };
+    });
+    const other = { ...found('B'), value: { ...found('B').value, mount: 'teams' } };
+    expect(await openValues(session, [found('A'), other])).toEqual(['transit', 'teams']);
+  });
+
   it.each<[string, unknown]>([
     ['more results than values', [{ plaintext: '' }, { plaintext: '' }]],
     ['fewer results than values', []],

@@ -101,6 +101,23 @@ describe('the settings of a mount', () => {
   });
 });
 
+describe('an engine that is mounted where another one was', () => {
+  it('has none of its keys, and opens nothing of theirs', async () => {
+    const mount = () => call('POST', '/v1/sys/mounts/again', { body: { type: 'transit' } });
+    await mount();
+    const encrypted = await call('POST', '/v1/again/encrypt/k', { body: { plaintext: 'eA==' } });
+    const { ciphertext } = (encrypted.json as { data: { ciphertext: string } }).data;
+    expect((await call('DELETE', '/v1/sys/mounts/again')).status).toBe(204);
+    await mount();
+    expect((await call('GET', '/v1/again/keys/k')).status).toBe(404);
+    expect((await call('POST', '/v1/again/keys/k')).status).toBe(200);
+    expect((await call('POST', '/v1/again/decrypt/k', { body: { ciphertext } })).status).toBe(400);
+    // Clients of Vault are served apart, and have not asked for it before.
+    const headers = { 'x-vault-token': server.token };
+    expect((await send(server.address, 'GET', '/v1/again/keys/k', { headers })).status).toBe(200);
+  });
+});
+
 const MADE = [
   ['an engine', 'sys/mounts/made', 'transit'],
   ['a login method', 'sys/auth/made', 'approle'],
