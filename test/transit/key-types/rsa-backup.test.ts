@@ -60,6 +60,7 @@ describe('an RSA key in a backup', () => {
   it.each<[string, string, BackupMaterial, number]>([
     ['nothing is there', 'has no RSA key', {}, 2048],
     ['a longer one is wanted', 'has an RSA modulus that is not of 4096 bits', material, 4096],
+    ['a shorter one is wanted', 'has an RSA modulus that is not of 2047 bits', material, 2047],
     ['n is 0', 'has an RSA modulus that is not of 2048 bits', altered({ n: 0n }), 2048],
     ['n is negative', 'has an RSA modulus that is not of 2048 bits', altered({ n: -numbers.n }), 2048],
     ['n is a power of 2', 'has an even RSA modulus', altered({ n: 2n ** 2047n }), 2048],
