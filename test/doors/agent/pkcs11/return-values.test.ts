@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import { RETURN } from '../../../../src/doors/agent/pkcs11/return-values.ts';
+
+it('return values of PKCS #11 are those of its header pkcs11t.h, version 3.0', () => {
+  expect(RETURN).toEqual({
+    hostMemory: 2,
+    slotIdInvalid: 3,
+    generalError: 5,
+    argumentsBad: 7,
+    attributeReadOnly: 16,
+    attributeSensitive: 17,
+    attributeTypeInvalid: 18,
+    dataInvalid: 32,
+    dataLengthRange: 33,
+    deviceError: 48,
+    encryptedDataInvalid: 64,
+    encryptedDataLengthRange: 65,
+    functionCanceled: 80,
+    functionNotSupported: 84,
+    keyHandleInvalid: 96,
+    keyTypeInconsistent: 99,
+    keyFunctionNotPermitted: 104,
+    mechanismInvalid: 112,
+    mechanismParameterInvalid: 113,
+    objectHandleInvalid: 130,
+    operationActive: 144,
+    operationNotInitialized: 145,
+    sessionClosed: 176,
+    sessionCount: 177,
+    sessionHandleInvalid: 179,
+    sessionParallelNotSupported: 180,
+    signatureInvalid: 192,
+    signatureLengthRange: 193,
+    tokenWriteProtected: 226,
+    userAlreadyLoggedIn: 256,
+    userNotLoggedIn: 257,
+    userTypeInvalid: 259,
+    randomSeedNotSupported: 288,
+    stateUnsaveable: 384,
+    notInitialized: 400,
+    alreadyInitialized: 401,
+  });
+});
