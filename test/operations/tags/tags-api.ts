@@ -28,8 +28,8 @@ export class TagsApi {
     return ownerRunner(this.#core);
   }
 
-  static async open(): Promise<TagsApi> {
-    return new TagsApi(openCore(await memoryStore()));
+  static async open(options: Parameters<typeof openCore>[1] = {}): Promise<TagsApi> {
+    return new TagsApi(openCore(await memoryStore(), options));
   }
 
   /** @param caller the owner unless the test is about somebody else. */
