@@ -9,9 +9,13 @@ async function place() {
   return here.spawned;
 }
 
-describe('coffer exec with a file that is piped in', () => {
+describe('coffer exec with a file that is piped in, or named as another format is', () => {
   it.each([
     ['standard input from a pipe', 'cat app.env | coffer exec -f - --format dotenv -- sh -c "$SHOW"'],
+    [
+      'a file of another name',
+      'cp app.env app.yaml; coffer exec -f app.yaml --format dotenv -- sh -c "$SHOW" < /dev/null',
+    ],
     ['standard input from a file', 'coffer exec -f - --format dotenv -- sh -c "$SHOW" < app.env'],
     ['/dev/stdin', 'cat app.env | coffer exec -f /dev/stdin --format dotenv -- sh -c "$SHOW"'],
     ['a pipe of the shell', 'coffer exec -f <(cat app.env) --format dotenv -- sh -c "$SHOW" < /dev/null'],
