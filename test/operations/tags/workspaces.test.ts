@@ -70,25 +70,6 @@ describe('creating a workspace', () => {
     });
   });
 
-  it('says when it was made, and when it was changed last', async () => {
-    let now = Date.parse('2026-01-02T03:04:05.678Z');
-    const timed = await TagsApi.open({ clock: { now: () => now } });
-    const [id = ''] = await timed.organization('timed', ['w']);
-    now += 60_000;
-    const attributes = { description: 'changed' };
-    const changed = await timed.ask<One>(
-      'workspaces update',
-      { workspace_id: id },
-      {
-        data: { type: 'workspaces', attributes },
-      },
-    );
-    expect(changed.data.attributes).toMatchObject({
-      'created-at': '2026-01-02T03:04:05.678Z',
-      'updated-at': '2026-01-02T03:05:05.678Z',
-    });
-  });
-
   it('is answered as it is shown, by either path, and listed', async () => {
     const { data } = (await create({ name: 'w', description: 'why' }, [named('a')])).data as One;
     const expected = { data };
