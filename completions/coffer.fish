@@ -683,7 +683,7 @@ complete -c coffer -n '__coffer_at '\''transit keys config'\''' -l no-prompt -d 
 complete -c coffer -n '__coffer_at '\''transit keys config'\''' -l yes -s y -d 'Answer yes to all confirmation prompts.'
 complete -c coffer -n '__coffer_at '\''transit keys config'\''' -l help -s h -d 'Show help.'
 complete -c coffer -n '__coffer_at '\''transit keys rotate'\'' 0+' -a '(__coffer_names key)'
-complete -c coffer -n '__coffer_at '\''transit keys rotate'\''' -l force -d 'Rotate a key that can only sign; verifiers then need its new public key.'
+complete -c coffer -n '__coffer_at '\''transit keys rotate'\''' -l force -d 'Also rotate keys that can only sign; verifiers then need the new public key.'
 complete -c coffer -n '__coffer_at '\''transit keys rotate'\''' -l out -r -F -d 'Write the result to FILE (mode 0600), atomically.'
 complete -c coffer -n '__coffer_at '\''transit keys rotate'\''' -l store -x -a '(__fish_complete_directories (commandline -ct))' -d 'Store to use: directory, or postgres://USER@HOST/DATABASE.'
 complete -c coffer -n '__coffer_at '\''transit keys rotate'\''' -l address -x -d 'Server to use: http://…, https://… or unix:/PATH.'

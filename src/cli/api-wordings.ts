@@ -42,6 +42,16 @@ const OF_LOGINS: readonly Rewording[] = [
     /^failed to renew entry: (role ".*") does not exist during renewal/,
     'cannot renew the token: its $1 no longer exists',
   ],
+  [
+    /^ttl cannot be longer than the role's secret_id_ttl/,
+    '$&',
+    '0 means no expiry; the limit is the role\'s --secret-id-ttl: "coffer auth approle read ROLE" shows it',
+  ],
+  [
+    /^num_uses cannot be higher than the role's secret_id_num_uses/,
+    '$&',
+    '0 means any number; the limit is the role\'s --secret-id-num-uses: "coffer auth approle read ROLE" shows it',
+  ],
   [/^failed to store secret_id: SecretID is already registered/, 'this secret ID already exists'],
   [/^failed to validate CIDR blocks: invalid CIDR address: /, 'invalid address range '],
   [

@@ -287,7 +287,7 @@ function cardOf(fields: FactFields, role: Card['role']): Card {
   if (!keys.every(isRecipient)) refuse('has an invalid key');
   const [sign, secret] = [fields.get('sign')?.[0], fields.get('secret')?.[0]];
   if (role === 'admin' && sign === undefined) refuse('names an admin without a signing key');
-  if (role !== 'admin' && sign !== undefined) refuse('has a signing key, but is not of an admin');
+  if (role !== 'admin' && sign !== undefined) refuse('has a signing key, but its member is not an admin');
   const isOwn = sign !== undefined && keys.includes(sign);
   // One of its keys was checked above, which takes half of the time that parsing a card takes.
   const isCheckedKey = isOwn && sign.startsWith('ssh-ed25519 ');

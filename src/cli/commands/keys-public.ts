@@ -89,7 +89,10 @@ export const command: OwnCommand = {
     'Use the file with "coffer verify", "ssh-keygen -Y verify" or git to verify signatures of any ' +
     'version; ssh-keygen does not take PEM, the default.',
   examples: [
-    ['coffer transit keys public release --format ssh', 'Print a line for authorized_keys or git'],
+    [
+      'coffer transit keys public release --format ssh',
+      'Print a line for authorized_keys (for user.signingKey of git, put key:: before it)',
+    ],
     [
       'coffer transit keys public release --format allowed-signers --identity release@example.com > allowed_signers',
       'Write an allowed_signers file for ssh-keygen and git',

@@ -247,7 +247,7 @@ async function loginFacts(session: Session, runner: Runner, address: string): Pr
   const answer = await runner.run('token lookup-self', {}).catch(() => undefined);
   const details = answer?.data;
   if (!isObject(details))
-    return [['Logged in as', 'unknown: the token is not valid, or may not look itself up']];
+    return [['Logged in as', 'unknown: the token is invalid, or its policies do not allow looking it up']];
   const { display_name: name, policies, expire_time: ends } = details;
   return [
     ['Logged in as', typeof name === 'string' && name !== '' ? name : 'token'],

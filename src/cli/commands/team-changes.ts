@@ -228,7 +228,7 @@ export const remove: Command = {
     if (listed.length > 0) session.say(`${name} could read these values. Change them at their source:`);
     for (const { file, names } of listed) session.say(`  ${file}: ${names.join(', ')}`);
     session.sayCommand(
-      'If a pipeline uses this keyring, replace the line "# at least:" in its variable COFFER_IDENTITY by the following one (or put it above the private key), so that it refuses older states:',
+      'Pipelines: in the variable COFFER_IDENTITY, replace the line that begins with "# at least:" by this one, or add this one above the private key. The pipeline then refuses older states of the keyring:',
       `# at least: ${spelled(changes.newestId)}`,
     );
     changes.sayToCommit(files.map(({ path }) => path));

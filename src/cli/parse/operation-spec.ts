@@ -181,12 +181,13 @@ function inputArgument(params: Params, shape: CommandShape): readonly ArgumentSp
   const param = params[shape.input.param];
   const meaning = shape.input.help ?? (param && helpOf(param));
   const source = sourceText(shape.input);
+  // A secret has no name here that would invite to write it as an argument.
+  const metavar = shape.input.secret === undefined ? param?.cli.metavar : '-';
   return [
-    argument(
-      param?.cli.metavar ?? (shape.input.fromFile ? 'FILE' : 'VALUE'),
-      `${meaning ?? ''} ${source}`.trim(),
-      { required: false, offers: shape.input.fromFile ? 'file' : undefined },
-    ),
+    argument(metavar ?? (shape.input.fromFile ? 'FILE' : 'VALUE'), `${meaning ?? ''} ${source}`.trim(), {
+      required: false,
+      offers: shape.input.fromFile ? 'file' : undefined,
+    }),
   ];
 }
 

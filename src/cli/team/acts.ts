@@ -99,7 +99,7 @@ async function sure(
       if (!(isConfirmed && session.settings.yes) && !(await asked(changes, card, why))) {
         changes.declined.add(card.id);
         session.warn(
-          `${name} ${why}, and does not get the keys (${keys.join(', ').slice(0, 60)}; to pass them on, run "coffer team settle --yes")`,
+          `${name} ${why}, and does not get the team's keys (${name} has ${shown(keys)}; if you know ${name}, run "coffer team settle --yes")`,
         );
         continue;
       }
@@ -111,18 +111,22 @@ async function sure(
     else {
       changes.declined.add(card.id);
       session.warn(
-        `${name} does not get the keys yet: cannot encrypt to ${keys.join(', ').slice(0, 60)} (${hindrance})`,
+        `${name} does not get the team's keys yet: cannot encrypt to ${shown(keys)} (${hindrance})`,
       );
     }
   }
   return found;
 }
 
+/** Keys, as somebody compares them: whole, unless one is much longer than an SSH or age key usually is. */
+const shown = (keys: readonly string[]): string =>
+  keys.map((key) => (key.length > 80 ? `${key.slice(0, 60)}…${key.slice(-16)}` : key)).join(', ');
+
 function doubtOf(changes: Changes, card: CardFact): string | undefined {
   if (card.id === changes.own.id) return undefined;
   const { state } = changes;
   if (!changes.isKnown(card))
-    return `was added by ${nameOf(state, card.by)} at ${card.at}, which this machine has not seen before`;
+    return `is new to this machine (added by ${nameOf(state, card.by)} at ${card.at})`;
   const isNamed = state.undone.some(({ without }) => without.some(({ id }) => id === card.id));
   return isNamed ? 'was named in a removal that is not in effect' : undefined;
 }
@@ -131,7 +135,7 @@ async function asked({ session }: Changes, { card }: CardFact, why: string): Pro
   // `--yes` confirms the command, not that a card is trusted.
   if (!session.prompts.available() || session.settings.yes) return false;
   return session.prompts.confirm(
-    `${card.name} (${card.keys.join(', ').slice(0, 80)}) ${why}. Give ${card.name} the keys?`,
+    `${card.name} (${shown(card.keys)}) ${why}. Give ${card.name} the team's keys?`,
   );
 }
 

@@ -147,10 +147,15 @@ function refuseUnfit({ byOwner, wrapTtl }: AskedRequest, operation: Operation, r
 }
 
 const secretNeeded = (): CofferError =>
-  denied(ownWords("the result stays valid after a lock, so the store's secret is required again"), {
-    field: STORE_SECRET,
-    hint: 'run it on a terminal, or see "coffer help environment"',
-  });
+  denied(
+    ownWords(
+      "the result can be used even while the store is locked, so the store's secret is required again",
+    ),
+    {
+      field: STORE_SECRET,
+      hint: 'run the command on a terminal, or see "coffer help environment"',
+    },
+  );
 
 function callOf<A>(
   { guarded: { core }, asked, judge }: JudgedRequest<A>,

@@ -306,7 +306,7 @@ export const rotate = transitOperation({
   params: {
     name: eachKey,
     force: flag({
-      help: 'Rotate a key that can only sign; verifiers then need its new public key.',
+      help: 'Also rotate keys that can only sign; verifiers then need the new public key.',
       default: false,
     }),
   },

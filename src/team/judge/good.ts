@@ -63,7 +63,7 @@ function weaknessOf(
 ): string | undefined {
   if (fact.store !== store) return 'belongs to another keyring';
   const author = facts.get(fact.by);
-  if (author === undefined) return 'has an author whose card is missing';
+  if (author === undefined) return 'was written by a member whose file in .coffer/members is missing';
   const isJudged = author === fact || (verdicts.has(author.id) && verdicts.get(author.id) === undefined);
   if (!isCard(author) || author.card.sign === undefined || !isJudged)
     return 'has an author that is not an admin';

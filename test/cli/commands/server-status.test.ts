@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => void server.close());
 
 const LOGGED_IN = ['State: unsealed', 'Version: 1.0.0'];
-const UNKNOWN = 'Logged in as: unknown: the token is not valid, or may not look itself up';
+const UNKNOWN = 'Logged in as: unknown: the token is invalid, or its policies do not allow looking it up';
 
 it.each<[string, Answers, boolean, readonly string[]]>([
   ['sealed', { sealed: true }, true, ['State: sealed', 'Version: 1.0.0']],

@@ -125,7 +125,7 @@ describe('a status', () => {
     it('says that there is no token, or that the token may not look itself up', async () => {
       expect(rowsOf(await seen(undefined)).slice(3)).toEqual(['Logged in: no: run "coffer login"']);
       expect(rowsOf(await seen(tokens.narrow)).slice(3)).toEqual([
-        'Logged in as: unknown: the token is not valid, or may not look itself up',
+        'Logged in as: unknown: the token is invalid, or its policies do not allow looking it up',
       ]);
     });
 
@@ -135,7 +135,7 @@ describe('a status', () => {
       for (const _ of [1, 2])
         expect(rowsOf(await seen(limited)).slice(3)).toEqual(expect.arrayContaining(['Policies: default']));
       expect(rowsOf(await seen(limited)).slice(3)).toEqual([
-        'Logged in as: unknown: the token is not valid, or may not look itself up',
+        'Logged in as: unknown: the token is invalid, or its policies do not allow looking it up',
       ]);
     });
 
