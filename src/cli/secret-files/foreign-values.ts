@@ -1,11 +1,11 @@
-import { type CofferError, refusedAs } from '../../ground/errors.ts';
+import { type CofferError, refusedAs, throwing } from '../../ground/errors.ts';
 import type { SecretFile } from '../../secret-files/format.ts';
 import { isCut } from '../../secret-files/value.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
 import type { Session } from '../session.ts';
 import { mayBeOfOthers } from '../team/found-values.ts';
 import { type LocatedValue, locatedIn } from './located.ts';
-import { openValues } from './values.ts';
+import { openValues, withoutStore } from './values.ts';
 
 /** File that values were encrypted for, and that is about to be written. */
 interface WrittenFile {
@@ -46,6 +46,17 @@ export async function foreignFiles<F extends WrittenFile>(
     else session.warn(`${refusal.message}: it is left as it is`);
   }
   return foreign;
+}
+
+/**
+ * Checks that there is a store to encrypt with.
+ * @throws `not-found` if there is none; for a file with encrypted values it names one, since a new store would not open it
+ */
+export async function requireStore(session: Session, files: readonly WrittenFile[]): Promise<void> {
+  const present = files.flatMap(({ path, file, before = file }) =>
+    locatedIn({ path, file: before }, ({ sealed }) => sealed !== undefined),
+  );
+  await session.runner().catch(throwing((error) => withoutStore(error, present) ?? error));
 }
 
 /** Returns the values of a file that are encrypted with a key of that name. Those whose end is missing tell nothing. */

@@ -15,7 +15,7 @@ import type { Session } from '../session.ts';
 import type { ValueResult } from '../team/found-values.ts';
 import { teamKeysFor } from '../team/nearest.ts';
 import type { Adoption, CountedVersions } from '../team/team-keys.ts';
-import { foreignFiles } from './foreign-values.ts';
+import { foreignFiles, requireStore } from './foreign-values.ts';
 import { type LocatedValue, locatedIn } from './located.ts';
 import { parsedFile, type ReadFile } from './secret-file.ts';
 import { type ChosenKey, openValues, rewrapValues, sealValues } from './values.ts';
@@ -80,6 +80,8 @@ export async function sealFiles(
       return [];
     });
   });
+  const ofStore = allowed.filter((sealing) => marks.get(sealing) === '');
+  if (asked.length > 0 && ofStore.length > 0) await requireStore(session, ofStore);
   const groups = Map.groupBy(asked, ({ key, mark }) => `${key.mount}/${key.name} ${mark}`);
   for (const group of groups.values()) {
     const [first] = group;

@@ -286,7 +286,7 @@ async function unknownKey(
 }
 
 /** Returns the error for a missing store if there are values encrypted with one. */
-function withoutStore(error: unknown, [first]: readonly FoundValue[]): CofferError | undefined {
+export function withoutStore(error: unknown, [first]: readonly FoundValue[]): CofferError | undefined {
   const known = asCofferError(error);
   if (known?.kind !== 'not-found' || first === undefined) return undefined;
   return notFound(`${first.where}: encrypted with key "${first.value.key}", but there is ${known.message}`, {

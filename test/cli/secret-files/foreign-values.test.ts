@@ -28,6 +28,28 @@ async function clone(rotations?: number): Promise<DirectoryHere> {
   return here;
 }
 
+describe('a clone whose reader has no store', () => {
+  it.each(['secrets set .env NEW three', 'secrets encrypt .env --key app'])(
+    'says to ask for access, not to create a store that opens nothing: %s',
+    async (line) => {
+      const here = DirectoryHere.make();
+      const before = `${await theirFile()}NEW=three\n`;
+      here.write('.env', before);
+      const said = await here.refused(line, 3);
+      expect(said).toMatch(/^coffer: \.env:1: encrypted with key "app", but there is no store in /);
+      expect(said).toContain('ask the author for access: "coffer help sharing")');
+      expect(said).not.toContain('coffer init');
+      expect(here.read('.env')).toBe(before);
+    },
+  );
+
+  it('is told how to create one where nothing is encrypted yet', async () => {
+    const here = DirectoryHere.make();
+    here.write('.env', 'NEW=three\n');
+    expect(await here.refused('secrets encrypt .env --key app', 3)).toContain('run "coffer init"');
+  });
+});
+
 describe('a file whose values a key of the same name of another store has encrypted', () => {
   it.each([
     ['adding a value', 'secrets set .env NEW three', 0],
