@@ -1,27 +1,17 @@
-import { once } from 'node:events';
 import { chmodSync, chownSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { TokenFile } from '../../src/cli/logins/kept-token.ts';
+import { standInServer } from '../servers/stand-in.ts';
 import { DirectoryHere } from './directory-here.ts';
 
 /** Status of what a token looks up about itself, and the message to everything else. */
 let lookup = 200;
 let message = 'permission denied';
-const server = createServer((request, response) => {
+const server = standInServer((request, response) => {
   const status = request.url?.endsWith('/lookup-self') ? lookup : 403;
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(JSON.stringify(status === 200 ? { data: {} } : { errors: [message] }));
 });
-let address = '';
-
-beforeAll(async () => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const bound = server.address();
-  address = `http://127.0.0.1:${bound !== null && typeof bound === 'object' ? bound.port : 0}`;
-});
-afterAll(() => void server.close());
 afterEach(() => {
   lookup = 200;
   message = 'permission denied';
@@ -31,9 +21,9 @@ afterEach(() => {
 
 const LINE = 'read transit/keys/app';
 const make = (): DirectoryHere =>
-  DirectoryHere.make({ COFFER_ADDR: address, COFFER_STORE: undefined, COFFER_MASTER_KEY: undefined });
+  DirectoryHere.make({ COFFER_ADDR: server.address, COFFER_STORE: undefined, COFFER_MASTER_KEY: undefined });
 const keep = (here: DirectoryHere, expiresMs?: number) =>
-  TokenFile.required({ HOME: here.file('home') }, address).write({
+  TokenFile.required({ HOME: here.file('home') }, server.address).write({
     token: 'cfr.kept',
     isOwn: true,
     again: 'coffer login userpass username=ada',

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { chmodSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { standInServer } from '../../servers/stand-in.ts';
 import { DirectoryHere } from '../directory-here.ts';
 
 interface Answers {
@@ -12,7 +11,7 @@ interface Answers {
 
 let answers: Answers = { sealed: false };
 const asked: string[] = [];
-const server = createServer(({ url = '' }, response) => {
+const server = standInServer(({ url = '' }, response) => {
   asked.push(url.replace(/\?.*/, ''));
   const isHealth = url.startsWith('/v1/sys/health') || url.startsWith('/v1/sys/seal-status');
   const isRefused = !isHealth && answers.self === undefined;
@@ -21,14 +20,6 @@ const server = createServer(({ url = '' }, response) => {
   const body = isRefused ? { errors: ['permission denied'] } : isHealth ? health : { data: answers.self };
   response.end(JSON.stringify(body));
 });
-let address = '';
-beforeAll(async () => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const bound = server.address();
-  address = `http://127.0.0.1:${bound !== null && typeof bound === 'object' ? bound.port : 0}`;
-});
-afterAll(() => void server.close());
 
 const LOGGED_IN = ['State: unsealed', 'Version: 1.0.0'];
 const UNKNOWN = 'Logged in as: unknown: the token is invalid, or its policies do not allow looking it up';
@@ -53,7 +44,7 @@ it.each<[string, Answers, boolean, readonly string[]]>([
   answers = told;
   asked.length = 0;
   const here = DirectoryHere.make({
-    COFFER_ADDR: address,
+    COFFER_ADDR: server.address,
     COFFER_STORE: undefined,
     COFFER_MASTER_KEY: undefined,
   });
@@ -69,14 +60,14 @@ it.each<[string, Answers, boolean, readonly string[]]>([
         ?.slice(1, 3)
         .join(': ') ?? [],
   );
-  expect(shown).toEqual([`Address: ${address}`, ...rows]);
+  expect(shown).toEqual([`Address: ${server.address}`, ...rows]);
   expect(asked.filter((url) => url.endsWith('/lookup-self'))).toHaveLength(hasToken && !told.sealed ? 1 : 0);
 });
 
 it('the status of a server is asked for with the token of an earlier login', async () => {
   answers = { sealed: false, self: { display_name: 'bob', expire_time: null } };
   const here = DirectoryHere.make({
-    COFFER_ADDR: address,
+    COFFER_ADDR: server.address,
     COFFER_STORE: undefined,
     COFFER_MASTER_KEY: undefined,
   });

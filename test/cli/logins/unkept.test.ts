@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { chmodSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { standInServer } from '../../servers/stand-in.ts';
 import { DirectoryHere } from '../directory-here.ts';
 
 const TOKEN = 'cfr.fresh';
-const server = createServer((request, response) => {
+const server = standInServer((request, response) => {
   asked.push(`${request.method} ${request.url}`);
   const isRevoking = request.url?.endsWith('/revoke-self') === true;
   const status = isRevoking ? revoking : 200;
@@ -16,15 +15,6 @@ const server = createServer((request, response) => {
 });
 const asked: string[] = [];
 let revoking = 204;
-let address = '';
-
-beforeAll(async () => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const bound = server.address();
-  address = `http://127.0.0.1:${bound !== null && typeof bound === 'object' ? bound.port : 0}`;
-});
-afterAll(() => void server.close());
 beforeEach(() => {
   asked.length = 0;
   revoking = 204;
@@ -38,7 +28,7 @@ const paths = () => asked.map((line) => line.replace(/^\w+ /, ''));
 /** A user whose tokens cannot be kept, unless they can. */
 function user(canKeep = false): DirectoryHere {
   const here = DirectoryHere.make({
-    COFFER_ADDR: address,
+    COFFER_ADDR: server.address,
     COFFER_STORE: undefined,
     COFFER_MASTER_KEY: undefined,
   });
