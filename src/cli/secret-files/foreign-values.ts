@@ -53,10 +53,8 @@ export async function foreignFiles<F extends WrittenFile>(
  * @throws `not-found` if there is none; for a file with encrypted values it names one, since a new store would not open it
  */
 export async function requireStore(session: Session, files: readonly WrittenFile[]): Promise<void> {
-  const present = files.flatMap(({ path, file, before = file }) =>
-    locatedIn({ path, file: before }, ({ sealed }) => sealed !== undefined),
-  );
-  await session.runner().catch(throwing((error) => withoutStore(error, present) ?? error));
+  const present = () => files.flatMap(({ path, file, before = file }) => locatedIn({ path, file: before }));
+  await session.runner().catch(throwing((error) => withoutStore(error, present()) ?? error));
 }
 
 /** Returns the values of a file that are encrypted with a key of that name. Those whose end is missing tell nothing. */
