@@ -2,6 +2,7 @@ import { asCofferError, type CofferError } from '../ground/errors.ts';
 import type { ArgumentSpec, Invocation, OptionSpec } from './command.ts';
 import { textOption } from './given.ts';
 import type { Session } from './session.ts';
+import { publicVersions } from './signatures/named-keys.ts';
 import { withPermission } from './with-permission.ts';
 
 /** Hint of an error about a file that would be replaced. @see files/out-file.ts */
@@ -11,8 +12,8 @@ const REPLACING = 'use --force to overwrite it';
 const CREATING = 'transit encrypt';
 
 /**
- * Returns the error about a key that does not exist, if a script's command was refused because of an existing file, and
- * --force would only lead to this error. The key is looked up in the local store, if that needs no question.
+ * Returns the error about a key that does not exist, or cannot sign, if a script's command was refused because of an
+ * existing file, and --force would only lead to this error. The key is looked up in the local store, if that needs no question.
  * @returns undefined if the key exists, or if that cannot be seen
  */
 export async function aboutKeyFirst(
@@ -31,11 +32,14 @@ export async function aboutKeyFirst(
   if (name === undefined || name === '' || path.join(' ') === CREATING) return undefined;
   const runner = await session.runnerUnasked();
   if (runner === undefined) return undefined;
+  const asking = await withPermission(session, runner);
+  const signs = command.options.some(({ flag, offers }) => flag === option && offers === 'signing-key');
   try {
-    await (await withPermission(session, runner)).run('transit keys read', { name });
+    if (signs) await publicVersions(asking, name);
+    else await asking.run('transit keys read', { name });
     return undefined;
   } catch (refusal) {
     const known = asCofferError(refusal);
-    return known?.kind === 'not-found' ? known : undefined;
+    return known?.kind === 'not-found' || known?.kind === 'unsupported' ? known : undefined;
   }
 }

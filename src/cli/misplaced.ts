@@ -2,9 +2,11 @@ import { isRegularFile, isThere } from '../ground/directories.ts';
 import { CofferError, invalid, withOtherHint } from '../ground/errors.ts';
 import { KEY_NAME } from '../transit/key-document.ts';
 import { type ArgumentSpec, type Invocation, type OptionSpec, typedOptions } from './command.ts';
-import { type OptionValue, textsOption } from './given.ts';
+import { isCiphertext } from './files/beginning.ts';
+import { type OptionValue, textOption, textsOption } from './given.ts';
 import { namesOf } from './listed-names.ts';
 import { MAX_COMPARED } from './near-names.ts';
+import { CIPHERTEXT } from './parse/operation-spec.ts';
 import type { Session } from './session.ts';
 import { shellWord } from './terminal/shell-word.ts';
 
@@ -13,6 +15,7 @@ export const inPlace = (error: CofferError, typed: Invocation): CofferError | un
   withSpacesForCommas(error, typed) ??
   withBinding(error, typed) ??
   withNameFirst(error, typed) ??
+  withSignatureAsOption(error, typed) ??
   withKeyFirst(error, typed);
 
 /** Hint of `keyName` for a value in the place of a key. */
@@ -92,6 +95,47 @@ function withKeyFirst(error: CofferError, { path, command, given }: Invocation):
   if (!isOfKey || name === undefined || others.length > 0 || !KEY_NAME.test(name)) return undefined;
   const words = ['coffer', ...path, name, value, ...typedOptions(command, given.options)].map(shellWord);
   return withOtherHint(error, `${KEY_FIRST}: run "${words.join(' ')}"`);
+}
+
+/** Message about a verification without a signature, and about one that is none. */
+const NO_SIGNATURE = 'missing signature or HMAC';
+const NOT_SIGNED = 'invalid signature: no prefix';
+
+/**
+ * Adds, to an error about a signature in the place of a key or of a value, or about its file in the place of a
+ * signature, the command that verifies it.
+ * @returns undefined if the error is about anything else
+ */
+function withSignatureAsOption(
+  error: CofferError,
+  { path, command, given: { arguments: words, options } }: Invocation,
+): CofferError | undefined {
+  if (path.join(' ') !== 'transit verify') return undefined;
+  const [first = '', second = ''] = words;
+  const isExchanged = error.hint === KEY_FIRST;
+  const typed = error.message === NOT_SIGNED ? (textOption(options, 'signature') ?? '') : '';
+  if (!isExchanged && error.message !== NO_SIGNATURE && typed === '') return undefined;
+  const key = isExchanged ? second : first;
+  const signature = typed !== '' ? typed.replace(/^@/, '') : isExchanged ? first : second;
+  if (!KEY_NAME.test(key)) return undefined;
+  const run = (...call: readonly string[]): string => `run "${['coffer', ...call].map(shellWord).join(' ')}"`;
+  const input = textOption(options, 'in') ?? 'FILE';
+  const others = new Map([...options].filter(([flag]) => flag !== 'signature' && flag !== 'in'));
+  const rest = typedOptions(command, others);
+  const value = typed !== '' && second !== '' ? [second] : [];
+  const from = value.length > 0 ? [] : ['--in', input];
+  const withOption = (text: string): string =>
+    run(...path, key, ...value, '--signature', text, ...from, ...rest);
+  const why = isExchanged ? `${KEY_FIRST}: ` : '';
+  if (typed === '' && CIPHERTEXT.test(signature))
+    return withOtherHint(error, `${why}${withOption(signature)}`);
+  if (!isRegularFile(signature)) return undefined;
+  return withOtherHint(
+    error,
+    isCiphertext(signature)
+      ? `${signature} is a file: ${withOption(`@${signature}`)}`
+      : `${signature} is the signature of a file: ${run('verify', input, signature, '--key', key)}`,
+  );
 }
 
 /**

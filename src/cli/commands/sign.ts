@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto';
 import { basename, dirname, relative, resolve, sep } from 'node:path';
 import { utf8 } from '../../ground/bytes.ts';
 import { closing } from '../../ground/closing.ts';
-import { isRegularFile, isThere } from '../../ground/directories.ts';
 import { invalid } from '../../ground/errors.ts';
 import { isInside, printManifest } from '../../signatures/manifest.ts';
-import { KEY_NAME } from '../../transit/key-document.ts';
-import type { OwnCommand } from '../command.ts';
+import { type OwnCommand, typedOptions } from '../command.ts';
 import { FileHasher, STANDARD } from '../files/hashing.ts';
+import { openInFile } from '../files/in-file.ts';
 import { mayReplace, writeOutFile } from '../files/out-file.ts';
 import { printDocument } from '../files/output.ts';
 import { type Given, numberOption, textOption } from '../given.ts';
@@ -66,9 +65,10 @@ export const command: OwnCommand = {
   async run(session, given) {
     const plan = planOf(given, textOption(given.options, KEY) ?? (await refuseWithoutKey(session, given)));
     await closing(new FileHasher(session, plan.files, FILES), async (hasher) => {
+      // Nobody is asked whether a file may be replaced by a signature that the key cannot make.
+      if (session.prompts.available()) await signerFor(session, plan);
       const replace = await mayReplace(session, plan.results, given.options.has(FORCE));
-      const signer = await signerOf(await session.runner(), plan.key, plan.version, session.settings.mount);
-      plan.format.requireKey(signer);
+      const signer = await signerFor(session, plan);
       if (session.settings.address !== undefined && hasher.takesLong) await signer.requirePermission();
       const signed = await (plan.manifest === undefined
         ? signFiles(session, plan, { hasher, signer, replace })
@@ -92,6 +92,16 @@ interface SignPlan {
   readonly results: readonly string[];
 }
 
+/**
+ * Returns the signer that is asked for.
+ * @throws `unsupported` if the key cannot make signatures of this format
+ */
+async function signerFor(session: Session, { key, version, format }: SignPlan): Promise<Signer> {
+  const signer = await signerOf(await session.runner(), key, version, session.settings.mount);
+  format.requireKey(signer);
+  return signer;
+}
+
 interface SignedFile {
   readonly file: string;
   readonly signature: string;
@@ -101,20 +111,24 @@ interface SignedFile {
  * Refuses a command line without a key; on a terminal, names the keys that sign.
  * @throws `invalid` always
  */
-async function refuseWithoutKey(session: Session, { arguments: files }: Given): Promise<never> {
+async function refuseWithoutKey(session: Session, { arguments: files, options }: Given): Promise<never> {
   const { keysText } = await import('../candidates.ts');
   const { isForSigning } = await import('../signatures/signing-keys.ts');
-  const [key = '', ...rest] = files;
-  if (rest.length > 0 && KEY_NAME.test(key) && !isThere(key) && rest.every(isRegularFile))
+  const { keyAmongFiles } = await import('../signature-words.ts');
+  const typed = typedOptions({ options: command.options ?? [] }, options);
+  const commandFor = (words: readonly string[], key: string): string =>
+    `"${['coffer', 'sign', ...words, '--key', key, ...typed].map(shellWord).join(' ')}"`;
+  const meant = keyAmongFiles(files);
+  if (meant?.key !== undefined)
     throw invalid('missing required option --key', {
-      hint: `no file ${key}: --key names the key: "coffer sign ${rest.map(shellWord).join(' ')} --key ${shellWord(key)}"`,
+      hint: `${meant.why}: ${commandFor(meant.words, meant.key)}`,
     });
+  for (const file of files) if (file !== STANDARD) openInFile(file, FILES).close();
   const names = await keysText(session, isForSigning);
-  const words = files.map((file) => shellWord(file)).join(' ');
-  const command = `"coffer sign ${words} --key NAME"`;
   const creating = '"coffer transit keys create NAME --type ed25519" creates a key that signs';
+  const use = `use ${commandFor(files, 'NAME')}`;
   throw invalid('missing required option --key', {
-    hint: names ? `${names}; use ${command}` : `use ${command}; ${creating}`,
+    hint: names ? `${names}; ${use}` : `${use}; ${creating}`,
   });
 }
 

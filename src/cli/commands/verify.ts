@@ -10,7 +10,7 @@ import { type GivenKey, isPublicKeyText, parsePublicKeys } from '../../signature
 import { parseSshLine, sshFingerprint } from '../../signatures/ssh-key.ts';
 import { DEFAULT_HASH } from '../../transit/hashing.ts';
 import type { SignatureRequest } from '../../transit/signing.ts';
-import type { Command } from '../command.ts';
+import { type Command, typedOptions } from '../command.ts';
 import { DONE, NOT_VALID } from '../exit-codes.ts';
 import { FileHasher, readRest, STANDARD } from '../files/hashing.ts';
 import { headOf, openInFile, readFileWhole } from '../files/in-file.ts';
@@ -213,13 +213,23 @@ const TRUSTING = [PUBLIC_KEY, ALLOWED_SIGNERS, IDENTITY, KEY];
  * Refuses a command line that names nobody's key; on a terminal, names the own keys that sign.
  * @throws `invalid` always
  */
-async function refuseWithoutKey(session: Session, { arguments: words }: Given): Promise<never> {
+async function refuseWithoutKey(session: Session, { arguments: typed, options }: Given): Promise<never> {
   const { keysText } = await import('../candidates.ts');
   const { isForSigning } = await import('../signatures/signing-keys.ts');
+  const { meantToVerify } = await import('../signature-words.ts');
+  const meant = meantToVerify(typed, isTransitSignature);
+  const call = ['coffer', 'verify', ...(meant?.words ?? typed), ...typedOptions(command, options)]
+    .map(shellWord)
+    .join(' ');
+  const message = 'no public key given to verify with';
+  if (meant?.key !== undefined)
+    throw invalid(message, { hint: `${meant.why}: "${call} --${KEY} ${shellWord(meant.key)}"` });
+  const [file = ''] = typed;
+  if (meant === undefined && file !== STANDARD) openInFile(file, FILE).close();
   const names = await keysText(session, isForSigning);
-  const command = ['coffer verify', ...words.map((word) => shellWord(word))].join(' ');
-  throw invalid('no public key given to verify with', {
-    hint: `${names ? `${names}; ` : ''}use "${command} --${KEY} NAME" for a key of your store, "${command} --${PUBLIC_KEY} FILE" for another public key, or --${ALLOWED_SIGNERS} with --${IDENTITY}`,
+  const before = [meant?.why, names].flatMap((text) => (text ? [`${text}; `] : []));
+  throw invalid(message, {
+    hint: `${before.join('')}use "${call} --${KEY} NAME" for a key of your store, "${call} --${PUBLIC_KEY} FILE" for another public key, or --${ALLOWED_SIGNERS} with --${IDENTITY}`,
   });
 }
 

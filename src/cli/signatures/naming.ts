@@ -1,5 +1,5 @@
 import { isRegularFile } from '../../ground/directories.ts';
-import { asCofferError, CofferError, invalid } from '../../ground/errors.ts';
+import { asCofferError, CofferError, invalid, withOtherHint } from '../../ground/errors.ts';
 import { type CommandSpec, type OptionSpec, typedOptions } from '../command.ts';
 import { type Given, textOption } from '../given.ts';
 import { taking } from '../parse/everywhere.ts';
@@ -29,8 +29,15 @@ export function namespaceIn(options: Given['options']): string {
 /** Extensions of signature files, by format. */
 export const ENDINGS = { ssh: '.sig', minisign: '.minisig' } as const;
 
-const isNamedAsSignature = (path: string): boolean =>
+export const isNamedAsSignature = (path: string): boolean =>
   Object.values(ENDINGS).some((ending) => path.endsWith(ending));
+
+/** Returns the file that a signature is named after; undefined if there is none. */
+export function signedFileOf(signature: string): string | undefined {
+  const ending = Object.values(ENDINGS).find((known) => signature.endsWith(known));
+  const file = ending && signature.slice(0, -ending.length);
+  return file !== undefined && isRegularFile(file) ? file : undefined;
+}
 
 /**
  * Returns the error of a verification without a result, with the right order if a signature was given in the place of
@@ -42,7 +49,8 @@ export function withFileBeforeSignature(
   { arguments: [signature = '', file], options }: Given,
 ): unknown {
   const known = asCofferError(error);
-  if (known === undefined || file === undefined || !isNamedAsSignature(signature)) return error;
+  if (known === undefined || !isNamedAsSignature(signature)) return error;
+  if (file === undefined) return withSignedFile(known, command, { arguments: [signature], options });
   if (isNamedAsSignature(file) || !isRegularFile(file) || !isRegularFile(signature)) return error;
   if (known.kind === 'not-found' || known.kind === 'denied' || known.kind === 'sealed') return error;
   const words = ['coffer', 'verify', file, signature, ...typedOptions(command, options)].map(shellWord);
@@ -50,4 +58,16 @@ export function withFileBeforeSignature(
     hint: `run "${words.join(' ')}"`,
     cause: error,
   });
+}
+
+/** Returns the error about a missing signature of a signature, with the file that it is named after. */
+function withSignedFile(
+  error: CofferError,
+  command: Pick<CommandSpec, 'options'>,
+  { arguments: [signature = ''], options }: Given,
+): CofferError {
+  const file = signedFileOf(signature);
+  if (error.kind !== 'not-found' || error.field !== 'SIGNATURE' || file === undefined) return error;
+  const words = ['coffer', 'verify', file, ...typedOptions(command, options)].map(shellWord);
+  return withOtherHint(error, `${signature} is the signature of ${file}: run "${words.join(' ')}"`);
 }
