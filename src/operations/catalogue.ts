@@ -22,7 +22,8 @@ const workspaces = from(() => import('./tags/workspaces.ts'));
 const terraform = from(() => import('./tags/terraform.ts'));
 const relationships = from(() => import('./tags/relationships.ts'));
 const tags = from(() => import('./tags/tags.ts'));
-const bindings = from(() => import('./tags/bindings.ts'));
+const workspaceTags = from(async () => (await import('./tags/bindings.ts')).onWorkspace);
+const projectTags = from(async () => (await import('./tags/bindings.ts')).onProject);
 const boundTags = from(() => import('./tags/bound-tags.ts'));
 const projects = from(() => import('./tags/projects.ts'));
 const remoteStateConsumers = from(() => import('./tags/remote-state-consumers.ts'));
@@ -162,14 +163,14 @@ export const catalogue = {
     tag: entry('Add tags to a workspace; they are created if needed', relationships('tag')),
     retag: served('Replace all tags of a workspace', relationships('retag')),
     untag: entry('Remove tags from a workspace', relationships('untag')),
-    bindings: entry('List the KEY=VALUE tags set on a workspace', bindings('ofWorkspace')),
+    bindings: entry('List the KEY=VALUE tags set on a workspace', workspaceTags('list')),
     effective: entry(
       "List a workspace's KEY=VALUE tags and those of its project",
-      bindings('effectiveOfWorkspace'),
+      workspaceTags('effective'),
     ),
-    bind: entry('Set KEY=VALUE tags on a workspace', bindings('bindWorkspace')),
-    rebind: entry('Replace all KEY=VALUE tags of a workspace', bindings('rebindWorkspace')),
-    unbind: entry('Remove KEY=VALUE tags from a workspace', bindings('unbindWorkspace')),
+    bind: entry('Set KEY=VALUE tags on a workspace', workspaceTags('bind')),
+    rebind: entry('Replace all KEY=VALUE tags of a workspace', workspaceTags('rebind')),
+    unbind: entry('Remove KEY=VALUE tags from a workspace', workspaceTags('unbind')),
     delete: entry('Delete a workspace', workspaces('remove')),
     'state-consumers': {
       list: served("List workspaces that may read a workspace's state", remoteStateConsumers('list')),
@@ -184,11 +185,11 @@ export const catalogue = {
     show: entry('Show a project', projects('show')),
     update: entry('Rename or describe a project', projects('update')),
     move: entry('Move workspaces to a project', projects('move')),
-    bindings: entry('List the KEY=VALUE tags of a project', bindings('ofProject')),
-    effective: served("List a project's KEY=VALUE tags, with inherited ones", bindings('effectiveOfProject')),
-    bind: entry('Set KEY=VALUE tags on a project', bindings('bindProject')),
-    rebind: entry('Replace all KEY=VALUE tags of a project', bindings('rebindProject')),
-    unbind: entry('Remove KEY=VALUE tags from a project', bindings('unbindProject')),
+    bindings: entry('List the KEY=VALUE tags of a project', projectTags('list')),
+    effective: served("List a project's KEY=VALUE tags, with inherited ones", projectTags('effective')),
+    bind: entry('Set KEY=VALUE tags on a project', projectTags('bind')),
+    rebind: entry('Replace all KEY=VALUE tags of a project', projectTags('rebind')),
+    unbind: entry('Remove KEY=VALUE tags from a project', projectTags('unbind')),
     delete: entry('Delete a project that has no workspaces', projects('remove')),
   },
   tags: {

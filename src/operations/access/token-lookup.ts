@@ -25,7 +25,6 @@ export const list = operation({
   route: 'LIST /auth/token/accessors',
   capability: 'sudo',
   withoutSecret: true,
-  params: {},
   cli: {
     empty: { what: 'tokens', create: 'coffer token create' },
     table: ({ keys, key_info }: TokenList) => ({
@@ -102,7 +101,6 @@ export const lookup = operation({
 export const lookupSelf = operation({
   route: ['GET /auth/token/lookup-self', 'POST /auth/token/lookup-self'],
   withoutSecret: true,
-  params: {},
   cli: { details, isOfVault: true },
   async run(call) {
     const { record, id } = await findOwn(call);

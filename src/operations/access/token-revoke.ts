@@ -54,7 +54,6 @@ export const revoke = operation({
 export const revokeSelf = operation({
   route: 'POST /auth/token/revoke-self',
   withoutSecret: true,
-  params: {},
   cli: { done: () => 'Revoked.' },
   run: done(async (call) => {
     const { accessor } = callingToken(call.caller);

@@ -83,7 +83,6 @@ const ofLogins = {
 export const list = operation({
   route: 'LIST /auth/token/roles',
   withoutSecret: true,
-  params: {},
   cli: listCli('token roles', 'coffer token roles write NAME'),
   async run({ core }) {
     return listAnswer(await (await core.access()).roles.list());
@@ -157,7 +156,6 @@ export const remove = operation({
 export const tidy = operation({
   route: 'POST /auth/token/tidy',
   withoutSecret: true,
-  params: {},
   async run({ core }) {
     await (await core.access()).tokens.tidy();
     return tidied;

@@ -244,7 +244,6 @@ export const destroyAccessor = approleOperation({
 export const tidy = approleOperation({
   route: 'POST tidy/secret-id',
   withoutSecret: true,
-  params: {},
   async run({ room }) {
     await tidySecrets(room);
     return tidied;

@@ -249,7 +249,6 @@ export const removeRevocations = certOperation({
 export const readConfig = certOperation({
   route: 'GET config',
   withoutSecret: true,
-  params: {},
   async run({ room }) {
     const { store, mount } = room;
     const settings = await store.read((view) => view.get<CertMountSettings>(settingsRef(mount)));

@@ -21,7 +21,6 @@ const jwtOperation = loginOperations('jwt');
 export const config = jwtOperation({
   route: 'GET config',
   withoutSecret: true,
-  params: {},
   cli: { details: { labels: { namespace_in_state: '' } } },
   async run({ room }) {
     const found = await readConfig(room);

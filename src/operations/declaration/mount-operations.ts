@@ -1,23 +1,26 @@
 import { type MaybePromise, withValue } from '../../ground/maybe-promise.ts';
-import { type Declaration, type MountCall, type Operation, operation } from './operation.ts';
-import type { Params } from './params.ts';
+import { type Call, type CallOf, type Declaration, type Operation, operation } from './operation.ts';
+import type { NoParams, Params } from './params.ts';
 
 /**
- * Returns a function that declares operations of a mount type, whose handlers get what `prepare` adds to the call.
+ * Returns a function that declares operations of a mount type (undefined: of none), whose handlers get what `prepare`
+ * adds to the call.
  * @param prepare rejects for a mount that does not exist
+ * @param declare declares an operation of the API
  */
 export const operationsOf =
-  <const Mount extends string, C extends MountCall>(
+  <const Mount extends string | undefined, C extends Call>(
     mount: Mount,
-    prepare: (call: MountCall) => MaybePromise<C>,
+    prepare: (call: CallOf<Mount>) => MaybePromise<C>,
+    declare = operation,
   ) =>
-  <P extends Params, D>({
+  <D, P extends Params = NoParams>({
     exists,
     roleOf,
     run,
     ...declaration
   }: Declaration<P, D, Mount, C>): Operation<P, D, Mount> => {
-    const prepared: Declaration<P, D, Mount, MountCall> = {
+    const prepared: Declaration<P, D, Mount> = {
       ...declaration,
       mount,
       run(call, values) {
@@ -31,5 +34,5 @@ export const operationsOf =
     if (roleOf !== undefined) {
       prepared.roleOf = (call, values) => withValue(prepare(call), (ready) => roleOf(ready, values));
     }
-    return operation(prepared);
+    return declare(prepared);
   };

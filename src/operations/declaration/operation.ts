@@ -12,7 +12,7 @@ import type { Mounts } from '../../mounts/mounts.ts';
 import type { Store } from '../../store/store.ts';
 import type { Tags } from '../../tags/tags.ts';
 import type { Dialect, Engine } from '../../transit/engine.ts';
-import type { Params, ValuesOf } from './params.ts';
+import type { NoParams, Params, ValuesOf } from './params.ts';
 import { CAPABILITY_OF, type Method, methodOf } from './route.ts';
 import type { Details, EmptyList, Table } from './table.ts';
 import type { Undoing } from './undoing.ts';
@@ -92,7 +92,7 @@ export interface Caller {
    * Whether the caller may use `capability` on an API path (without `/v1/`). The owner may do everything.
    * @param sent parameters with the meaning of this operation, for rules about parameters; undefined to ignore those
    */
-  may(path: string, capability: Capability, sent?: Readonly<Record<string, unknown>>): boolean;
+  may(path: string, capability: Capability, sent?: JsonObject): boolean;
   /** Whether the caller may do anything on `path` or below it. */
   reaches(path: string): boolean;
   /** Wrapped response, if it was a wrapping token. */
@@ -162,7 +162,7 @@ export interface Call {
    */
   readonly clientCertificates?: readonly string[] | undefined;
   /** All members of the request, whatever their names. */
-  readonly sent?: Readonly<Record<string, unknown>>;
+  readonly sent?: JsonObject;
   /** Requested time to live of the wrapped response, in seconds; absent for an unwrapped one. */
   readonly wrapTtl?: number | undefined;
   /** Scheme and host as in the request, for links (`https://host:port`); links are relative without it. */
@@ -204,7 +204,7 @@ export interface CliShape<D> {
   /** Constraints on splitting a batch into several calls. */
   readonly batch?: BatchShape;
   /** Present if the command hashes the main input locally, whatever its size, and needs neither store nor server. */
-  hashesInput?(values: Readonly<Record<string, unknown>>): InputHash<D>;
+  hashesInput?(values: JsonObject): InputHash<D>;
   /** Present: handling of an input that may be too large for one request. */
   readonly largeInput?: LargeInput;
   /** Member of `data` that is printed alone for raw output: text with a newline, or bytes without. */
@@ -222,10 +222,7 @@ export interface CliShape<D> {
    * Translates names that users type into IDs of the API, by running other operations. Receives and returns raw values,
    * before they are parsed and before any confirmation.
    */
-  resolve?(
-    raw: Readonly<Record<string, unknown>>,
-    runner: Runner,
-  ): Promise<Readonly<Record<string, unknown>>>;
+  resolve?(raw: JsonObject, runner: Runner): Promise<JsonObject>;
   /** Formats a table; default: one row per member of `data`. */
   table?(data: D): Table;
   /**
@@ -242,26 +239,26 @@ export interface CliShape<D> {
    * will fail, or for the secret of the store. Called before that, with a runner that asks a server only what the caller
    * may ask.
    */
-  foresee?(values: Readonly<Record<string, unknown>>, runner: Runner): Promise<unknown>;
+  foresee?(values: JsonObject, runner: Runner): Promise<unknown>;
   /**
    * Fails if the values, main input included, would be refused by any store. Called before a user is asked to unlock
    * one.
    */
-  requireValid?(values: Readonly<Record<string, unknown>>): void;
+  requireValid?(values: JsonObject): void;
   /**
    * Returns warnings about values that are accepted, but probably not meant; called only on a terminal, after the
    * operation.
    */
-  doubts?(values: Readonly<Record<string, unknown>>, runner: Runner): Promise<readonly string[]>;
+  doubts?(values: JsonObject, runner: Runner): Promise<readonly string[]>;
   /** Returns the warnings of a response in words for a user; called only on a terminal or a local store. */
   explained?(warnings: readonly string[], runner: Runner): Promise<readonly string[]>;
   /**
    * Returns the confirmation question; without a terminal, `--yes` is required. Receives all values except the main
    * input, like `done`.
    */
-  confirm?(values: Readonly<Record<string, unknown>>, runner: Runner): Promise<string>;
+  confirm?(values: JsonObject, runner: Runner): Promise<string>;
   /** Whether these values require confirmation; default: always. */
-  asksFor?(values: Readonly<Record<string, unknown>>): boolean;
+  asksFor?(values: JsonObject): boolean;
   /**
    * Returns the error that a command reports if the API calls it a success that nothing was found to revoke: whoever
    * mistypes a token would otherwise rely on a revocation that did not happen.
@@ -276,28 +273,28 @@ export interface CliShape<D> {
    * Returns how many of the listed objects are already as requested, for `done`; called before the operation runs, on a
    * terminal, and for a removal on a local store.
    */
-  unchanged?(values: Readonly<Record<string, unknown>>, runner: Runner): Promise<number>;
+  unchanged?(values: JsonObject, runner: Runner): Promise<number>;
   /**
    * Returns the message on a terminal besides or instead of a result, e.g. `Deleted key orders.`; for `existing`,
    * printed everywhere.
    */
-  done?(values: Readonly<Record<string, unknown>>, data?: D, existing?: true, unchanged?: number): string;
+  done?(values: JsonObject, data?: D, existing?: true, unchanged?: number): string;
   /** Returns the message that a terminal shows in place of the result, e.g. `Created workspace web in acme.` */
-  instead?(values: Readonly<Record<string, unknown>>, data: D): string;
+  instead?(values: JsonObject, data: D): string;
   /**
    * Present if it creates something with a name: with `--if-missing`, it succeeds if that already exists.
    * @see docs/decisions/0154
    */
   readonly makes?: true;
   /** Returns the difference between the existing object and the requested one; undefined if there is none. */
-  misfit?(values: Readonly<Record<string, unknown>>, data: D): string | undefined;
+  misfit?(values: JsonObject, data: D): string | undefined;
   /**
    * Present if it is run for its effect: its result is only printed for `-o` or `--out`, as scripts expect of such a
    * command.
    */
   readonly acts?: true;
   /** Returns what it would create implicitly because the name does not exist; called only on a terminal. */
-  byTheWay?(values: Readonly<Record<string, unknown>>, runner: Runner): Promise<readonly NewName[]>;
+  byTheWay?(values: JsonObject, runner: Runner): Promise<readonly NewName[]>;
   /**
    * Returns the operation that reverts it if its result, which contains a secret that cannot be retrieved again, could
    * not be delivered; undefined if it left nothing behind.
@@ -350,10 +347,7 @@ export interface LargeInput {
    * Present if a hash may be sent instead of the input.
    * @returns undefined if it may not: the input itself is sent then
    */
-  hash?(
-    values: Readonly<Record<string, unknown>>,
-    runner: Runner,
-  ): Promise<InputHash<Readonly<Record<string, unknown>>> | undefined>;
+  hash?(values: JsonObject, runner: Runner): Promise<InputHash<JsonObject> | undefined>;
 }
 
 /** Name of an object that an operation creates implicitly. */
@@ -368,7 +362,7 @@ export interface PathRequest {
   /** Path without `/v1/`, e.g. `transit/keys/orders`. */
   readonly path: string;
   /** Body of a write; query of any other request. */
-  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly parameters: JsonObject;
 }
 
 /** Place where operations run for a command or a program: an open store, or a server. */
@@ -380,11 +374,7 @@ export interface Runner {
    * @param mount default: that of the runner
    * @throws a `CofferError`, the same wherever the operation runs; `unavailable` if a server does not respond
    */
-  run(
-    operation: Operation | string,
-    raw: Readonly<Record<string, unknown>>,
-    mount?: string,
-  ): Promise<Outcome<unknown>>;
+  run(operation: Operation | string, raw: JsonObject, mount?: string): Promise<Outcome<unknown>>;
   /** Runs the operation of a Vault API path, without `/v1/`; on a server, also those that only servers have. */
   at(asked: PathRequest): Promise<Outcome<unknown>>;
   /**
@@ -407,13 +397,17 @@ export interface Operation<P extends Params = Params, D = unknown, Mount = strin
   extends Declaration<P, D, Mount> {
   readonly api: Api;
   readonly capability: Capability;
+  readonly params: P;
 }
+
+/** What handlers get: those of a mount type its mount. */
+export type CallOf<Mount> = Mount extends string ? MountCall : Call;
 
 /**
  * Operation without what follows from the function that declares it.
  * @typeParam C context of its handlers
  */
-export interface Declaration<P extends Params, D, Mount, C = Mount extends string ? MountCall : Call> {
+export interface Declaration<P extends Params, D, Mount, C = CallOf<Mount>> {
   /** Mount type that it belongs to, e.g. `transit`. */
   readonly mount?: Mount;
   /**
@@ -458,7 +452,7 @@ export interface Declaration<P extends Params, D, Mount, C = Mount extends strin
    * @param raw values as sent
    * @see docs/decisions/0143
    */
-  readonly withoutSecret?: true | ((raw: Readonly<Record<string, unknown>>) => boolean);
+  readonly withoutSecret?: true | ((raw: JsonObject) => boolean);
   /** Present if it is available while the store is sealed. */
   readonly whileSealed?: true;
   /** Present if it responds with plain text instead of JSON (metrics). */
@@ -467,7 +461,8 @@ export interface Declaration<P extends Params, D, Mount, C = Mount extends strin
   readonly answersTheSame?: true;
   /** Present if body and response are not wrapped in `data` (health, seal status). */
   readonly bare?: true;
-  readonly params: P;
+  /** Default: none. */
+  readonly params?: P;
   /** JSON:API: `type` of the resource in the request body whose attributes and relationships are parameters. */
   readonly resource?: string;
   readonly cli?: CliShape<D>;
@@ -478,7 +473,7 @@ export interface Declaration<P extends Params, D, Mount, C = Mount extends strin
  * Whether an agent requires the secret of the store again.
  * @param raw values as sent
  */
-export const asksAgain = ({ withoutSecret }: Operation, raw: Readonly<Record<string, unknown>>): boolean =>
+export const asksAgain = ({ withoutSecret }: Operation, raw: JsonObject): boolean =>
   withoutSecret !== true && withoutSecret?.(raw) !== true;
 
 /** Whether it modifies something, so that running it twice differs from running it once. */
@@ -487,11 +482,11 @@ export const changesSomething = ({ computes }: Operation, capability: Capability
 
 const declaredFor =
   (api: Api) =>
-  <P extends Params, D, const Mount extends string | undefined = undefined>(
+  <D, const Mount extends string | undefined = undefined, P extends Params = NoParams>(
     declaration: Declaration<P, D, Mount>,
   ): Operation<P, D, Mount> => {
     const [route = ''] = [declaration.route].flat();
-    return { api, capability: CAPABILITY_OF[methodOf(route)], ...declaration };
+    return { api, capability: CAPABILITY_OF[methodOf(route)], params: {} as P, ...declaration };
   };
 
 /** Declares an operation below `/v1`. */

@@ -135,6 +135,9 @@ export interface Param<T> {
 
 export type Params = Readonly<Record<string, Param<unknown>>>;
 
+/** Parameters of an operation without any. */
+export type NoParams = Readonly<Record<never, Param<unknown>>>;
+
 type ValueOf<P> = P extends Param<infer T> ? T : never;
 type OptionalNames<P extends Params> = {
   [K in keyof P]: P[K] extends { readonly presence: 'optional' } ? K : never;

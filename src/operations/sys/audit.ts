@@ -14,7 +14,6 @@ export const list = operation({
   route: 'GET /sys/audit',
   capability: 'sudo',
   withoutSecret: true,
-  params: {},
   async run({ core: { auditFile } }) {
     const device = {
       description: '',

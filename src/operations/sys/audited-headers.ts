@@ -13,7 +13,6 @@ export const list = operation({
   route: 'GET /sys/config/auditing/request-headers',
   capability: 'sudo',
   withoutSecret: true,
-  params: {},
   async run({ core }) {
     return atTopToo({ headers: await (await trailOf(core)).read() });
   },

@@ -48,7 +48,6 @@ async function methodAt(core: Core, path: string, missing: (path: string) => str
 export const list = operation({
   route: 'GET /sys/auth',
   withoutSecret: true,
-  params: {},
   cli: mountListing('Type', ({ type }) => type),
   run: async ({ core }) => atTopToo(printMounts((await core.mounts.list()).filter(isLoginMount))),
 });

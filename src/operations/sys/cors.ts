@@ -17,7 +17,6 @@ export const read = operation({
   route: 'GET /sys/config/cors',
   capability: 'sudo',
   withoutSecret: true,
-  params: {},
   run: async ({ core }) => ({ data: printCors(await readCors(core.store)) }),
 });
 
@@ -47,6 +46,5 @@ export const write = operation({
 export const remove = operation({
   route: 'DELETE /sys/config/cors',
   capability: 'sudo',
-  params: {},
   run: done(({ core }) => removeCors(core.store)),
 });

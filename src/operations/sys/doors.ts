@@ -42,7 +42,6 @@ const offerData = ({ mount, key, uses, confirm }: Offer) => ({ mount, key, uses,
 export const list = operation({
   route: 'GET /sys/doors',
   withoutSecret: true,
-  params: {},
   async run({ core }) {
     const doors = await (await core.access()).doors.list();
     return {

@@ -174,7 +174,6 @@ export const revokePrefix = operation({
 export const tidy = operation({
   route: 'POST /sys/leases/tidy',
   withoutSecret: true,
-  params: {},
   async run({ core }) {
     await (await core.access()).tokens.tidy();
     return tidied;
@@ -185,7 +184,6 @@ export const tidy = operation({
 export const countTokens = operation({
   route: 'GET /sys/internal/counters/tokens',
   withoutSecret: true,
-  params: {},
   async run({ core }) {
     const total = await (await core.access()).tokens.count();
     return { data: { counters: { service_tokens: { total } } } };

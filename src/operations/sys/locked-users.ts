@@ -7,7 +7,6 @@ import { text } from '../declaration/params.ts';
 export const list = operation({
   route: 'GET /sys/locked-users',
   withoutSecret: true,
-  params: {},
   async run({ core }) {
     const methods = (await core.mounts.list()).filter(isLoginMount);
     const locked = await Promise.all(methods.map((mount) => lockedNames(core.store, mount, core.clock)));

@@ -48,7 +48,6 @@ async function mountAt(core: Core, path: string): Promise<Mount> {
 export const list = operation({
   route: 'GET /sys/mounts',
   withoutSecret: true,
-  params: {},
   cli: mountListing('Dialect', ({ options }) => options?.['dialect'] ?? "the caller's"),
   run: async ({ core }) => atTopToo(printMounts(await enginesOf(core))),
 });
@@ -223,7 +222,6 @@ export const visible = operation({
   withoutSecret: true,
   anyToken: true,
   strangers: true,
-  params: {},
   async run({ core, caller }) {
     const all = await core.mounts.list();
     const isShown = ({ config }: Mount) => config?.listing_visibility === 'unauth';

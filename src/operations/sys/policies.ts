@@ -22,7 +22,6 @@ const policyText = text({
 export const list = operation({
   route: 'LIST /sys/policies/acl',
   withoutSecret: true,
-  params: {},
   cli: { result: { member: 'keys', as: 'lines' } },
   async run({ core }) {
     return { data: { keys: await (await core.access()).policies.list() } };
@@ -85,7 +84,6 @@ export const remove = operation({
 export const listLegacy = operation({
   route: ['GET /sys/policy', 'LIST /sys/policy'],
   withoutSecret: true,
-  params: {},
   async run({ core }) {
     const keys = await (await core.access()).policies.list();
     return atTopToo({ keys, policies: keys });

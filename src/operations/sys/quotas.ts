@@ -55,7 +55,6 @@ const quotasOf = async (core: Core) => (await core.access()).quotas;
 export const list = operation({
   route: 'LIST /sys/quotas/rate-limit',
   withoutSecret: true,
-  params: {},
   async run({ core }) {
     const { limits } = await (await quotasOf(core)).read();
     return listAnswer(limits.map(({ name }) => name).sort());
@@ -139,7 +138,6 @@ export const remove = operation({
 export const readConfig = operation({
   route: 'GET /sys/quotas/config',
   withoutSecret: true,
-  params: {},
   run: async ({ core }) => ({ data: (await (await quotasOf(core)).read()).config }),
 });
 

@@ -12,7 +12,6 @@ export const publicRead = {
   unauthenticated: true,
   whileSealed: true,
   bare: true,
-  params: {},
 } as const;
 
 /**
@@ -68,7 +67,6 @@ export const seal = operation({
   route: 'POST /sys/seal',
   capability: 'sudo',
   withoutSecret: true,
-  params: {},
   run: done(({ core }) => serverOf(core).seal()),
 });
 

@@ -45,7 +45,6 @@ export const wrap = operation({
   route: 'POST /sys/wrapping/wrap',
   ...computing,
   freeForm: true,
-  params: {},
   async run({ wrapTtl, sent = {} }) {
     if (wrapTtl === undefined) {
       throw invalid(ownWords('endpoint requires response wrapping to be used'), {

@@ -1,11 +1,12 @@
 import { isObject, type JsonObject } from '../../ground/objects.ts';
-import type { NewBinding } from '../../tags/bindings.ts';
-import type { Projects } from '../../tags/projects.ts';
+import type { Project, Projects } from '../../tags/projects.ts';
 import type { Workspaces } from '../../tags/workspaces.ts';
-import { type Call, type CliShape, done, type Runner } from '../declaration/operation.ts';
+import type { CliShape, Outcome } from '../declaration/operation.ts';
+import { type Params, text, type ValuesOf } from '../declaration/params.ts';
+import { RESOURCE_KINDS } from '../declaration/resource-kinds.ts';
 import type { Table } from '../declaration/table.ts';
 import { boundKeys, boundTags } from '../json-api/bindings.ts';
-import { projectId, workspaceId } from '../json-api/params.ts';
+import { identifierOf } from '../json-api/params.ts';
 import { idsFor } from './by-name.ts';
 import {
   type BindingResource,
@@ -14,8 +15,8 @@ import {
   countedIn,
   type EffectiveBindingResource,
   effectiveBindingsOf,
-  effectiveBindingsOfProject,
   type Resources,
+  type TagsCall,
   tagOperation,
 } from './documents.ts';
 import { bindingsMissing, type ChangeWords, changeText, lengthOf } from './unchanged.ts';
@@ -38,23 +39,6 @@ const bindingLines = ({ data }: Resources<AnyBinding>): readonly string[] =>
 
 const listed = { table: bindingTable, lines: bindingLines };
 
-type Owners = 'workspaces' | 'projects';
-
-/** Answers with the tags of a workspace or project, after a change if there is one. */
-async function own(
-  { core }: Call,
-  owners: Owners,
-  id: string,
-  change?: readonly ['bind' | 'rebind', readonly NewBinding[]],
-) {
-  const {
-    [owners]: home,
-  }: Record<Owners, Pick<Workspaces | Projects, 'get' | 'bind' | 'rebind'>> = await core.tags();
-  const { bindings } =
-    change === undefined ? await home.get({ id }) : await home[change[0]]({ id }, change[1]);
-  return { data: { data: bindings.map((binding) => bindingResource(id, binding)) } };
-}
-
 /** Warns about a key without a value: it is a valid tag, but its value was probably forgotten. */
 function withoutValue(data: unknown): string {
   const keys = (Array.isArray(data) ? data : []).flatMap((item: unknown) =>
@@ -74,22 +58,50 @@ const takenOff = boundKeys({
   cli: { positional: 'variadic', metavar: 'KEY' },
 });
 
-type Examples = NonNullable<CliShape<unknown>['examples']>;
+type Owner = 'workspace' | 'project';
+type Owned = Pick<Workspaces | Projects, 'get' | 'bind' | 'rebind' | 'unbind'>;
 
-/** Returns what the operations on the tags of workspaces and those of projects have in common. */
-function operationsOn(owner: 'workspace' | 'project', metavar: string) {
-  const param = `${owner}_id`;
+/** Example of a command: the line and its comment. */
+type Example = NonNullable<CliShape<unknown>['examples']>[number];
+
+interface Examples {
+  /** Name of one in examples. */
+  readonly name: string;
+  readonly bind: Example;
+  readonly unbind: Example;
+}
+
+/** Declares the operations on the tags of workspaces, or on those of projects. */
+function operationsOn<const O extends Owner>(owner: O, { name, bind, unbind }: Examples) {
+  const { param, metavar } = RESOURCE_KINDS[owner].identifier;
+  const id = text({ ...identifierOf(owner), required: true });
   const path = `/${owner}s/:${param}`;
   const own = `${path}/tag-bindings`;
   const related = `${path}/relationships/tag-bindings`;
   const resolve = idsFor({ [param]: owner });
-  const setting = (examples: Examples, how = '') => ({
-    resolve,
-    ...listed,
-    acts: true as const,
-    done: ({ data }: { readonly data?: unknown }) =>
-      `Set ${countedIn(data, 'tag')} on the ${owner}${how}${withoutValue(data)}.`,
-    examples,
+
+  /** Returns the parameters, and the handler, which gets what is meant by the ID. */
+  const on = <More extends Params, D>(
+    more: More,
+    run: (home: Owned, which: { readonly id: string }, values: ValuesOf<More>) => Promise<Outcome<D>>,
+  ) => ({
+    params: { [param]: id, ...more } as { readonly [Name in `${O}_id`]: typeof id } & More,
+    run: ({ tags }: TagsCall, values: JsonObject) =>
+      run(tags[`${owner}s`], { id: String(values[param]) }, values as ValuesOf<More>),
+  });
+  const shown = ({ id, bindings }: Pick<Project, 'id' | 'bindings'>) => ({
+    data: { data: bindings.map((binding) => bindingResource(id, binding)) },
+  });
+  const setting = (act: 'bind' | 'rebind', how: string, example: Example) => ({
+    ...on({ data: given }, async (home, which, { data }) => shown(await home[act](which, data))),
+    cli: {
+      resolve,
+      ...listed,
+      acts: true as const,
+      done: ({ data }: JsonObject) =>
+        `Set ${countedIn(data, 'tag')} on the ${owner}${how}${withoutValue(data)}.`,
+      examples: [example],
+    },
   });
   const removed: ChangeWords = {
     noun: 'key',
@@ -98,131 +110,65 @@ function operationsOn(owner: 'workspace' | 'project', metavar: string) {
       `the ${owner} has no tag of its own with ${count === 1 ? 'this key' : 'any of these keys'}`,
   };
   return {
-    list: {
+    list: tagOperation({
       route: [`GET ${own}`, `GET ${related}`],
       capability: 'list',
+      ...on({}, async (home, which) => shown(await home.get(which))),
       cli: {
         resolve,
         ...listed,
         empty: { what: `tags on the ${owner}`, create: `coffer ${owner}s bind ${metavar} KEY=VALUE` },
       },
-    },
-    effective: { route: `GET ${path}/effective-tag-bindings`, capability: 'list' },
-    bind: (examples: Examples) => ({ route: [`PATCH ${own}`, `POST ${related}`], cli: setting(examples) }),
-    rebind: (name: string) => ({
-      route: `PATCH ${related}`,
-      cli: setting(
-        [
-          [
-            `coffer ${owner}s rebind ${name} env=prod --org acme`,
-            'Set env=prod, and remove all other KEY=VALUE tags',
-          ],
-        ],
-        ', replacing all others',
-      ),
     }),
-    unbind: (examples: Examples) => ({
+    effective: tagOperation({
+      route: `GET ${path}/effective-tag-bindings`,
+      capability: 'list',
+      ...on({}, async (home, which) => ({ data: { data: effectiveBindingsOf(await home.get(which)) } })),
+      cli: { resolve, ...listed },
+    }),
+    bind: tagOperation({ route: [`PATCH ${own}`, `POST ${related}`], ...setting('bind', '', bind) }),
+    rebind: tagOperation({
+      route: `PATCH ${related}`,
+      ...setting('rebind', ', replacing all others', [
+        `coffer ${owner}s rebind ${name} env=prod --org acme`,
+        'Set env=prod, and remove all other KEY=VALUE tags',
+      ]),
+    }),
+    unbind: tagOperation({
       route: [`DELETE ${own}`, `DELETE ${related}`],
-      capability: 'update' as const,
+      capability: 'update',
+      ...on({ data: takenOff }, async (home, which, { data }) => {
+        await home.unbind(which, data);
+        return {};
+      }),
       cli: {
         resolve,
-        unchanged: ({ [param]: id, data }: JsonObject, runner: Runner) =>
+        unchanged: ({ [param]: id, data }, runner) =>
           bindingsMissing(runner, `${owner}s bindings`, { [param]: id }, data),
-        done: ({ data }: JsonObject, _data?: unknown, _existing?: true, missing?: number) =>
-          changeText(removed, lengthOf(data), missing),
-        examples,
+        done: ({ data }, _data, _existing, missing) => changeText(removed, lengthOf(data), missing),
+        examples: [unbind],
       },
     }),
-  } as const;
+  };
 }
 
-const onWorkspace = operationsOn('workspace', 'WS');
-
-export const ofWorkspace = tagOperation({
-  ...onWorkspace.list,
-  params: { workspace_id: workspaceId },
-  run: (call, { workspace_id }) => own(call, 'workspaces', workspace_id),
+export const onWorkspace = operationsOn('workspace', {
+  name: 'billing',
+  bind: ['coffer workspaces bind billing env=prod team=core --org acme', 'Set two tags'],
+  unbind: [
+    'coffer workspaces unbind billing env --org acme',
+    'Remove the tag env=…; one inherited from the project stays',
+  ],
 });
 
-export const effectiveOfWorkspace = tagOperation({
-  ...onWorkspace.effective,
-  params: { workspace_id: workspaceId },
-  cli: { resolve: onWorkspace.list.cli.resolve, ...listed },
-  async run({ core }, { workspace_id }) {
-    const { workspaces } = await core.tags();
-    return { data: { data: effectiveBindingsOf(await workspaces.get({ id: workspace_id })) } };
-  },
-});
-
-export const bindWorkspace = tagOperation({
-  ...onWorkspace.bind([['coffer workspaces bind billing env=prod team=core --org acme', 'Set two tags']]),
-  params: { workspace_id: workspaceId, data: given },
-  run: (call, { workspace_id, data }) => own(call, 'workspaces', workspace_id, ['bind', data]),
-});
-
-export const rebindWorkspace = tagOperation({
-  ...onWorkspace.rebind('billing'),
-  params: { workspace_id: workspaceId, data: given },
-  run: (call, { workspace_id, data }) => own(call, 'workspaces', workspace_id, ['rebind', data]),
-});
-
-export const unbindWorkspace = tagOperation({
-  ...onWorkspace.unbind([
-    [
-      'coffer workspaces unbind billing env --org acme',
-      'Remove the tag env=…; one inherited from the project stays',
-    ],
-  ]),
-  params: { workspace_id: workspaceId, data: takenOff },
-  run: done(async ({ core }, { workspace_id, data }) =>
-    (await core.tags()).workspaces.unbind({ id: workspace_id }, data),
-  ),
-});
-
-const onProject = operationsOn('project', 'PROJECT');
-
-export const ofProject = tagOperation({
-  ...onProject.list,
-  params: { project_id: projectId },
-  run: (call, { project_id }) => own(call, 'projects', project_id),
-});
-
-/** Projects inherit nothing. */
-export const effectiveOfProject = tagOperation({
-  ...onProject.effective,
-  params: { project_id: projectId },
-  async run({ core }, { project_id }) {
-    const { projects } = await core.tags();
-    return { data: { data: effectiveBindingsOfProject(await projects.get({ id: project_id })) } };
-  },
-});
-
-export const bindProject = tagOperation({
-  ...onProject.bind([
-    [
-      'coffer projects bind platform env=prod --org acme',
-      'Set a tag, which all workspaces of the project inherit',
-    ],
-  ]),
-  params: { project_id: projectId, data: given },
-  run: (call, { project_id, data }) => own(call, 'projects', project_id, ['bind', data]),
-});
-
-export const rebindProject = tagOperation({
-  ...onProject.rebind('platform'),
-  params: { project_id: projectId, data: given },
-  run: (call, { project_id, data }) => own(call, 'projects', project_id, ['rebind', data]),
-});
-
-export const unbindProject = tagOperation({
-  ...onProject.unbind([
-    [
-      'coffer projects unbind platform env --org acme',
-      'Remove the tag env=…, which the workspaces then no longer inherit',
-    ],
-  ]),
-  params: { project_id: projectId, data: takenOff },
-  run: done(async ({ core }, { project_id, data }) =>
-    (await core.tags()).projects.unbind({ id: project_id }, data),
-  ),
+export const onProject = operationsOn('project', {
+  name: 'platform',
+  bind: [
+    'coffer projects bind platform env=prod --org acme',
+    'Set a tag, which all workspaces of the project inherit',
+  ],
+  unbind: [
+    'coffer projects unbind platform env --org acme',
+    'Remove the tag env=…, which the workspaces then no longer inherit',
+  ],
 });

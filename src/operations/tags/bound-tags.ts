@@ -102,10 +102,9 @@ export const where = tagOperation({
     ],
   },
   async run(call, values) {
-    const { bound } = await call.core.tags();
     const { organization_name, [TAGGED]: any, [KIND]: kind, [FIELDS]: asked } = values;
     const fields = fieldsOf(asked);
-    const page = await bound.list(organization_name, {
+    const page = await call.tags.bound.list(organization_name, {
       kind,
       any,
       sees: (target, { id, name }) =>

@@ -9,10 +9,12 @@ import type { Project } from '../../tags/projects.ts';
 import type { ReservedKey } from '../../tags/reserved-keys.ts';
 import { DEFAULT_EXECUTION_MODE, DEFAULT_ORGANIZATION_SETTINGS } from '../../tags/settings.ts';
 import type { Tag } from '../../tags/tag-pool.ts';
+import type { Tags } from '../../tags/tags.ts';
 import type { Workspace } from '../../tags/workspaces.ts';
 import { FOR_GOOD } from '../declaration/deleting.ts';
+import { operationsOf } from '../declaration/mount-operations.ts';
 import { type Call, type Declaration, documentOperation, type Operation } from '../declaration/operation.ts';
-import type { Params } from '../declaration/params.ts';
+import type { NoParams, Params } from '../declaration/params.ts';
 import type { Table } from '../declaration/table.ts';
 import { type ListDocument, listDocument } from '../json-api/pages.ts';
 import { organizationAttributes, workspaceAttributes } from './attributes.ts';
@@ -31,13 +33,23 @@ export interface Resources<R> {
   readonly data: readonly R[];
 }
 
+export interface TagsCall extends Call {
+  readonly tags: Tags;
+}
+
+const withTags = operationsOf(
+  undefined,
+  async (call): Promise<TagsCall> => ({ ...call, tags: await call.core.tags() }),
+  documentOperation,
+);
+
 /**
  * Declares an operation below `/api/v2`. All of them are harmless without the secret of the store: tags grant no access to
  * it or its keys.
  */
-export const tagOperation = <P extends Params, D>(
-  declaration: Declaration<P, D, undefined>,
-): Operation<P, D, undefined> => documentOperation({ withoutSecret: true, ...declaration });
+export const tagOperation = <D, P extends Params = NoParams>(
+  declaration: Declaration<P, D, undefined, TagsCall>,
+): Operation<P, D, undefined> => withTags({ withoutSecret: true, ...declaration });
 
 const PREFIX = '/api/v2';
 
@@ -124,12 +136,13 @@ const effectiveBindingResource = (
   relationships: inherited ? { 'inherited-from': projectLinkage(project) } : undefined,
 });
 
-export const effectiveBindingsOf = ({ id, project, effectiveBindings }: Workspace) =>
-  effectiveBindings.map((binding) => effectiveBindingResource(id, project, binding));
-
-/** Formats the effective tags of a project, which inherits none. */
-export const effectiveBindingsOfProject = ({ id, bindings }: Project) =>
-  bindings.map((binding) => effectiveBindingResource(id, id, { ...binding, inherited: false }));
+/** Formats the effective tags of a workspace, or those of a project, which inherits none. */
+export const effectiveBindingsOf = (target: Workspace | Project) =>
+  'effectiveBindings' in target
+    ? target.effectiveBindings.map((binding) => effectiveBindingResource(target.id, target.project, binding))
+    : target.bindings.map((binding) =>
+        effectiveBindingResource(target.id, target.id, { ...binding, inherited: false }),
+      );
 
 const identify = ({ id, type }: { readonly id: string; readonly type: string }) => ({ id, type });
 

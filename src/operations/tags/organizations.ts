@@ -59,9 +59,8 @@ export const create = tagOperation({
     },
   },
   async run(call, { name, email, ...values }) {
-    const { organizations } = await call.core.tags();
     const executionMode = values['default-execution-mode'];
-    const organization = await organizations.create({
+    const organization = await call.tags.organizations.create({
       name: name ?? '',
       email: email || null,
       settings: organizationAttributes.settingsIn(values),
@@ -91,10 +90,9 @@ export const list = tagOperation({
     ...printing.all,
   },
   async run(call, values) {
-    const { organizations } = await call.core.tags();
     const { q, 'q[name]': inName, 'q[email]': inEmail } = values;
     const isListed = call.caller.may('organizations', 'list');
-    const found = (await organizations.list())
+    const found = (await call.tags.organizations.list())
       .filter(({ name }) => call.caller.reaches(`organizations/${name}`))
       .map((organization) =>
         isListed || call.caller.may(`organizations/${organization.name}`, 'read')
@@ -125,13 +123,12 @@ export const show = tagOperation({
   },
   cli: printing.one,
   async run(call, { organization_name, include }) {
-    const { organizations, projects } = await call.core.tags();
-    const data = organizationResource(call, await organizations.get(organization_name));
+    const data = organizationResource(call, await call.tags.organizations.get(organization_name));
     if (include === undefined) return { data: { data } };
     const { id } = data.relationships['default-project'].data;
     const mayRead = call.caller.may(`organizations/${organization_name}/projects/${id}`, 'read');
     const isWanted = include.length > 0 && mayRead;
-    const included = isWanted ? [projectResource(call, await projects.get({ id }))] : [];
+    const included = isWanted ? [projectResource(call, await call.tags.projects.get({ id }))] : [];
     return { data: { data, included } };
   },
 });
@@ -150,7 +147,6 @@ export const update = tagOperation({
     examples: [['coffer orgs update acme --email ops@example.com', 'Set the contact address']],
   },
   async run(call, { organization_name, name, email, ...values }) {
-    const { organizations } = await call.core.tags();
     // Policies for the new name then apply to everything in it, so it requires permission to create an organization of
     // that name.
     if (name && name !== organization_name && !call.caller.may('organizations', 'create')) {
@@ -163,7 +159,11 @@ export const update = tagOperation({
       executionMode,
       settings: organizationAttributes.settingsIn(values),
     };
-    const organization = await organizations.update(organization_name, change, attributePointer('name'));
+    const organization = await call.tags.organizations.update(
+      organization_name,
+      change,
+      attributePointer('name'),
+    );
     return { data: { data: organizationResource(call, organization) } };
   },
 });
@@ -182,9 +182,7 @@ export const remove = tagOperation({
     },
     done: ({ organization_name }) => `Deleted organization ${organization_name}.`,
   },
-  run: done(async ({ core }, { organization_name }) =>
-    (await core.tags()).organizations.delete(organization_name),
-  ),
+  run: done(({ tags }, { organization_name }) => tags.organizations.delete(organization_name)),
 });
 
 async function totalOf(list: string, organization_name: unknown, runner: Runner): Promise<number> {

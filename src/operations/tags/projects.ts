@@ -26,13 +26,7 @@ import {
   projectResource,
   tagOperation,
 } from './documents.ts';
-import {
-  besideProjects,
-  mayUpdateWorkspace,
-  projectIncludes,
-  seesBindings,
-  shownOfProject,
-} from './sights.ts';
+import { besideProjects, mayUpdateWorkspace, projectIncludes, seesBindings, shownOf } from './sights.ts';
 import { orderOf, sortParam } from './sorting.ts';
 
 const printing = listing<ProjectResource>('project', ['Name', 'Workspaces'], ({ id, attributes }) => [
@@ -103,8 +97,12 @@ export const create = tagOperation({
     ],
   },
   async run(call, { organization_name, name, ...content }) {
-    const { projects } = await call.core.tags();
-    const project = await projects.create(organization_name, name ?? '', contentIn(content), FIELDS);
+    const project = await call.tags.projects.create(
+      organization_name,
+      name ?? '',
+      contentIn(content),
+      FIELDS,
+    );
     return { created: true, data: { data: projectResource(call, project) } };
   },
 });
@@ -134,10 +132,9 @@ export const list = tagOperation({
     examples: [['coffer projects list --org acme', 'List the first 20 projects']],
   },
   async run(call, values) {
-    const { projects } = await call.core.tags();
     const { organization_name, q, 'filter[names]': names, [TAGGED]: bindings, sort, include } = values;
     const order = orderOf(sort);
-    const page = await projects.list(organization_name, {
+    const page = await call.tags.projects.list(organization_name, {
       search: q,
       names: names === undefined ? undefined : names.filter((name) => name !== ''),
       bindings,
@@ -155,7 +152,7 @@ export const list = tagOperation({
     };
     const included = await besideProjects(call, page.items, include);
     const document = pageDocument(call, page, {
-      print: (project) => projectResource(call, project, shownOfProject(call, project, include)),
+      print: (project) => projectResource(call, project, shownOf(call, project, include)),
       path,
       query,
       included,
@@ -169,10 +166,9 @@ export const show = tagOperation({
   params: { ...which.params, include: projectIncludes },
   cli: { resolve: which.resolve, ...printing.one },
   async run(call, { include, ...values }) {
-    const { projects } = await call.core.tags();
-    const project = await projects.get(which.meant(values));
+    const project = await call.tags.projects.get(which.meant(values));
     const included = await besideProjects(call, [project], include);
-    const data = projectResource(call, project, shownOfProject(call, project, include));
+    const data = projectResource(call, project, shownOf(call, project, include));
     return { data: { data, included } };
   },
 });
@@ -191,9 +187,8 @@ export const update = tagOperation({
     examples: [['coffer projects update platform --name infrastructure --org acme', 'Rename a project']],
   },
   async run(call, { name, ...values }) {
-    const { projects } = await call.core.tags();
     const change = { ...contentIn(values), name: name === undefined ? undefined : (name ?? '') };
-    const project = await projects.update(which.meant(values), change, FIELDS);
+    const project = await call.tags.projects.update(which.meant(values), change, FIELDS);
     return { data: { data: projectResource(call, project) } };
   },
 });
@@ -208,7 +203,7 @@ export const remove = tagOperation({
       `Delete project ${String(project_name ?? project_id)}? ${FOR_GOOD}`,
     done: ({ project_id, project_name }) => `Deleted project ${String(project_name ?? project_id)}.`,
   },
-  run: done(async ({ core }, values) => (await core.tags()).projects.delete(which.meant(values))),
+  run: done(({ tags }, values) => tags.projects.delete(which.meant(values))),
 });
 
 export const move = tagOperation({
@@ -225,7 +220,7 @@ export const move = tagOperation({
     ],
   },
   run: done(async (call, { project_id, data }) => {
-    const tags = await call.core.tags();
+    const { tags } = call;
     const organization = await tags.organizationOf(project_id);
     if (organization === undefined) throw projectNotFound(project_id);
     for (const id of data) if (!mayUpdateWorkspace(call, organization, id)) throw workspaceNotFound(id);

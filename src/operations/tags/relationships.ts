@@ -2,12 +2,20 @@ import { asCofferError } from '../../ground/errors.ts';
 import type { JsonObject } from '../../ground/objects.ts';
 import { tagNotFound, workspaceNotFound } from '../../tags/organization.ts';
 import { isMissing } from '../declaration/deleting.ts';
-import { type Call, done, type Runner } from '../declaration/operation.ts';
+import { done, type Runner } from '../declaration/operation.ts';
 import { text, type ValuesOf } from '../declaration/params.ts';
 import { tagReferences, workspaceIdentifiers } from '../json-api/linkage.ts';
 import { pageParams, tagId, workspaceId } from '../json-api/params.ts';
 import { idsFor, inTurn, namesAmong, newTagsIn } from './by-name.ts';
-import { counted, countedIn, pageDocument, tagListing, tagOperation, tagResource } from './documents.ts';
+import {
+  counted,
+  countedIn,
+  pageDocument,
+  type TagsCall,
+  tagListing,
+  tagOperation,
+  tagResource,
+} from './documents.ts';
 import { mayTag } from './sights.ts';
 import { type ChangeWords, changeText, lengthOf, tagsAlready, workspacesAlready } from './unchanged.ts';
 
@@ -20,10 +28,9 @@ const workspacesOfTag = {
 const tagAndWorkspacesByName = idsFor({ tag_id: 'tag', data: 'workspace' });
 
 const changingWorkspaces = (act: 'attach' | 'detach') =>
-  done(async (call: Call, { tag_id, data }: ValuesOf<(typeof workspacesOfTag)['params']>) => {
+  done(async (call: TagsCall, { tag_id, data }: ValuesOf<(typeof workspacesOfTag)['params']>) => {
     await checkMayTag(call, tag_id, data);
-    const { pool } = await call.core.tags();
-    await pool[act](tag_id, data);
+    await call.tags.pool[act](tag_id, data);
   });
 
 /**
@@ -31,9 +38,8 @@ const changingWorkspaces = (act: 'attach' | 'detach') =>
  * caller.
  * @throws `not-found`
  */
-async function checkMayTag(call: Call, tagId: string, workspaceIds: readonly string[]): Promise<void> {
-  const tags = await call.core.tags();
-  const organization = await tags.organizationOf(tagId);
+async function checkMayTag(call: TagsCall, tagId: string, workspaceIds: readonly string[]): Promise<void> {
+  const organization = await call.tags.organizationOf(tagId);
   if (organization === undefined) throw tagNotFound(tagId);
   const hidden = workspaceIds.find((id) => !mayTag(call, organization, id));
   if (hidden !== undefined) throw workspaceNotFound(hidden);
@@ -53,10 +59,14 @@ const tagsOfWorkspace = (help: string) =>
   }) as const;
 
 const changingTags = (act: 'tag' | 'retag' | 'untag') =>
-  done(async ({ core }: Call, values: ValuesOf<ReturnType<typeof tagsOfWorkspace>['params']>) => {
-    const { workspaces } = await core.tags();
-    await workspaces[act]({ id: values.workspace_id }, values.data);
-  });
+  done(
+    async (
+      { tags: { workspaces } }: TagsCall,
+      values: ValuesOf<ReturnType<typeof tagsOfWorkspace>['params']>,
+    ) => {
+      await workspaces[act]({ id: values.workspace_id }, values.data);
+    },
+  );
 
 const workspaceAndTagsByName = inTurn(idsFor({ workspace_id: 'workspace' }), namesAmong('data'));
 
@@ -203,8 +213,7 @@ export const tagsOf = tagOperation({
     resolve: idsFor({ workspace_id: 'workspace' }),
   },
   async run(call, { workspace_id, name, 'page[number]': number, 'page[size]': size }) {
-    const { workspaces } = await call.core.tags();
-    const page = await workspaces.tags({ id: workspace_id }, name ?? '', { number, size });
+    const page = await call.tags.workspaces.tags({ id: workspace_id }, name ?? '', { number, size });
     const path = `workspaces/${encodeURIComponent(workspace_id)}/relationships/tags`;
     return { data: pageDocument(call, page, { print: tagResource, path, query: { name } }) };
   },

@@ -1,10 +1,9 @@
 import { workspaceNotFound } from '../../tags/organization.ts';
-import type { RemoteStateConsumers } from '../../tags/remote-state-consumers.ts';
 import type { Workspace } from '../../tags/workspaces.ts';
-import { type Call, done } from '../declaration/operation.ts';
+import { done } from '../declaration/operation.ts';
 import { identifiers } from '../json-api/linkage.ts';
 import { pageParams, workspaceId } from '../json-api/params.ts';
-import { pageDocument, tagOperation, workspaceResource } from './documents.ts';
+import { pageDocument, type TagsCall, tagOperation, workspaceResource } from './documents.ts';
 import { mayListWorkspaces, mayReadWorkspace } from './sights.ts';
 
 /**
@@ -21,7 +20,7 @@ export const list = tagOperation({
   capability: 'list',
   params: { workspace_id: workspaceId, ...pageParams },
   async run(call, { workspace_id, 'page[number]': number, 'page[size]': size }) {
-    const tags = await call.core.tags();
+    const { tags } = call;
     const organization = (await tags.organizationOf(workspace_id)) ?? '';
     const sees = mayListWorkspaces(call, organization)
       ? undefined
@@ -44,8 +43,7 @@ const change = (method: 'POST' | 'PATCH' | 'DELETE', help: string, act: 'add' | 
     params: { workspace_id: workspaceId, data: identifiers('workspace', { help }) },
     run: done(async (call, { workspace_id, data }) => {
       await checkMayRead(call, workspace_id, data);
-      const { stateConsumers }: { readonly stateConsumers: RemoteStateConsumers } = await call.core.tags();
-      await stateConsumers[act]({ id: workspace_id }, data);
+      await call.tags.stateConsumers[act]({ id: workspace_id }, data);
     }),
   });
 
@@ -54,8 +52,8 @@ export const replace = change('PATCH', 'All other workspaces that may read its s
 export const remove = change('DELETE', 'Workspaces that may read its state no more.', 'remove');
 
 /** Others are not there for the caller. @throws `not-found` */
-async function checkMayRead(call: Call, workspaceId: string, ids: readonly string[]): Promise<void> {
-  const organization = (await (await call.core.tags()).organizationOf(workspaceId)) ?? '';
+async function checkMayRead(call: TagsCall, workspaceId: string, ids: readonly string[]): Promise<void> {
+  const organization = (await call.tags.organizationOf(workspaceId)) ?? '';
   if (mayListWorkspaces(call, organization)) return;
   const hidden = ids.find((id) => !mayReadWorkspace(call, { organization, id, name: id }));
   if (hidden !== undefined) throw workspaceNotFound(hidden);

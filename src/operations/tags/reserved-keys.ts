@@ -62,8 +62,7 @@ export const create = tagOperation({
       ],
     ],
   },
-  async run({ core }, { organization_name, key, 'disable-overrides': isFixed = false }) {
-    const { reservedKeys } = await core.tags();
+  async run({ tags: { reservedKeys } }, { organization_name, key, 'disable-overrides': isFixed = false }) {
     const made = await reservedKeys.create(organization_name, key ?? '', isFixed, attributePointer('key'));
     return { created: true, data: { data: reservedKeyResource(made) } };
   },
@@ -79,8 +78,7 @@ export const list = tagOperation({
     ...printing.page,
   },
   async run(call, { organization_name, 'page[number]': number, 'page[size]': size }) {
-    const { reservedKeys } = await call.core.tags();
-    const page = await reservedKeys.list(organization_name, { number, size });
+    const page = await call.tags.reservedKeys.list(organization_name, { number, size });
     const path = `organizations/${encodeURIComponent(organization_name)}/reserved-tag-keys`;
     return { data: pageDocument(call, page, { print: reservedKeyResource, path }) };
   },
@@ -90,8 +88,7 @@ export const show = tagOperation({
   route: keyRoutes('GET'),
   params: which.params,
   cli: { resolve: which.resolve, ...printing.one },
-  async run({ core }, values) {
-    const { reservedKeys } = await core.tags();
+  async run({ tags: { reservedKeys } }, values) {
     return { data: { data: reservedKeyResource(await reservedKeys.get(which.meant(values))) } };
   },
 });
@@ -117,8 +114,7 @@ export const update = tagOperation({
       ],
     ],
   },
-  async run({ core }, { key, 'disable-overrides': isFixed, ...values }) {
-    const { reservedKeys } = await core.tags();
+  async run({ tags: { reservedKeys } }, { key, 'disable-overrides': isFixed, ...values }) {
     const change = {
       key: key === undefined ? undefined : (key ?? ''),
       disableOverrides: isFixed,
@@ -139,5 +135,5 @@ export const remove = tagOperation({
     done: ({ reserved_tag_key_id, reserved_tag_key }) =>
       `Released the reserved key ${String(reserved_tag_key ?? reserved_tag_key_id)}.`,
   },
-  run: done(async ({ core }, values) => (await core.tags()).reservedKeys.delete(which.meant(values))),
+  run: done(({ tags }, values) => tags.reservedKeys.delete(which.meant(values))),
 });

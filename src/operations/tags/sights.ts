@@ -5,10 +5,10 @@ import { includeParam } from '../json-api/params.ts';
 import {
   bindingResource,
   effectiveBindingsOf,
-  effectiveBindingsOfProject,
   organizationResource,
   projectResource,
   type ShownBindings,
+  type TagsCall,
 } from './documents.ts';
 
 /**
@@ -95,32 +95,20 @@ type Words = readonly string[] | undefined;
 const has = (include: Words, word: string): boolean => include?.includes(word) ?? false;
 
 /** Returns the requested tags of a workspace or project. */
-function shown(
-  call: Call,
-  kind: 'workspaces' | 'projects',
-  target: Workspace | Project,
-  include: Words,
-): ShownBindings {
-  if (!has(include, OWN) && !has(include, EFFECTIVE)) return {};
-  if (!seesBindings(call, kind, target)) return {};
+export function shownOf(call: Call, target: Workspace | Project, include: Words): ShownBindings {
+  const isWanted = has(include, OWN) || has(include, EFFECTIVE);
+  const kind = 'effectiveBindings' in target ? 'workspaces' : 'projects';
+  if (!isWanted || !seesBindings(call, kind, target)) return {};
   const { id, bindings } = target;
-  const effective = () =>
-    'effectiveBindings' in target ? effectiveBindingsOf(target) : effectiveBindingsOfProject(target);
   return {
     own: has(include, OWN) ? bindings.map((binding) => bindingResource(id, binding)) : undefined,
-    effective: has(include, EFFECTIVE) ? effective() : undefined,
+    effective: has(include, EFFECTIVE) ? effectiveBindingsOf(target) : undefined,
   };
 }
 
-export const shownOf = (call: Call, workspace: Workspace, include: Words): ShownBindings =>
-  shown(call, 'workspaces', workspace, include);
-/** Returns the requested tags of a project, which only has its own. */
-export const shownOfProject = (call: Call, project: Project, include: Words): ShownBindings =>
-  shown(call, 'projects', project, include);
-
 /** Returns the resources to include with workspaces, each once; undefined if none were requested. */
 export async function besideWorkspaces(
-  call: Call,
+  call: TagsCall,
   workspaces: readonly Workspace[],
   include: Words,
 ): Promise<readonly object[] | undefined> {
@@ -129,18 +117,17 @@ export async function besideWorkspaces(
   const add = (resource: { readonly id: string; readonly type: string }): void => {
     found.set(`${resource.type} ${resource.id}`, resource);
   };
-  const { organizations, projects } = await call.core.tags();
   for (const workspace of workspaces) {
     const { organization, project } = workspace;
     const path = `organizations/${organization}`;
     if (has(include, 'organization') && !found.has(`organizations ${organization}`)) {
       if (call.caller.may(path, 'read')) {
-        add(organizationResource(call, await organizations.get(organization)));
+        add(organizationResource(call, await call.tags.organizations.get(organization)));
       }
     }
     if (has(include, 'project') && !found.has(`projects ${project}`)) {
       if (call.caller.may(`${path}/projects/${project}`, 'read')) {
-        add(projectResource(call, await projects.get({ id: project })));
+        add(projectResource(call, await call.tags.projects.get({ id: project })));
       }
     }
     const { own = [], effective = [] } = shownOf(call, workspace, include);
@@ -151,18 +138,17 @@ export async function besideWorkspaces(
 
 /** Does the same for projects. */
 export async function besideProjects(
-  call: Call,
+  call: TagsCall,
   projects: readonly Project[],
   include: Words,
 ): Promise<readonly object[] | undefined> {
   if (include === undefined) return undefined;
   const bindings = projects.flatMap((project) => {
-    const { own = [], effective = [] } = shownOfProject(call, project, include);
+    const { own = [], effective = [] } = shownOf(call, project, include);
     return [...own, ...effective];
   });
   const [organization] = projects.map((project) => project.organization);
   if (organization === undefined || !has(include, 'organization')) return bindings;
   if (!call.caller.may(`organizations/${organization}`, 'read')) return bindings;
-  const { organizations } = await call.core.tags();
-  return [organizationResource(call, await organizations.get(organization)), ...bindings];
+  return [organizationResource(call, await call.tags.organizations.get(organization)), ...bindings];
 }

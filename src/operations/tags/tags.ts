@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../ground/objects.ts';
 import { foldCase } from '../../tags/names.ts';
 import { type Reference, tagNotFound } from '../../tags/organization.ts';
-import type { Outcome, Runner } from '../declaration/operation.ts';
+import { documentOperation, type Outcome, type Runner } from '../declaration/operation.ts';
 import { flag, hidden, text } from '../declaration/params.ts';
 import { identifiers, tagNames } from '../json-api/linkage.ts';
 import {
@@ -50,8 +50,7 @@ export const create = tagOperation({
       createdText('tag', tagListing.all.lines(document), organization_name),
     examples: [['coffer tags create env:prod env:test --org acme', 'Create two tags']],
   },
-  async run({ core }, { organization_name, data }) {
-    const { pool } = await core.tags();
+  async run({ tags: { pool } }, { organization_name, data }) {
     const tags = await pool.create(organization_name, data);
     return { created: true, data: { data: tags.map(tagResource) } };
   },
@@ -103,9 +102,8 @@ export const list = tagOperation({
     ],
   },
   async run(call, values) {
-    const { pool } = await call.core.tags();
     const { organization_name, q, [EXCLUDE]: excluded, [UNUSED_ONLY]: isUnusedOnly } = values;
-    const page = await pool.list(organization_name, {
+    const page = await call.tags.pool.list(organization_name, {
       sees: (workspace) => seesTags(call, { organization: organization_name, ...workspace }),
       search: q,
       notOnWorkspace: excluded,
@@ -136,8 +134,7 @@ export const show = tagOperation({
     tag_name: tagNameInstead,
   },
   cli: { resolve: nameBesideId('tag'), ...tagListing.one },
-  async run({ core }, { tag_id, organization_name = '', tag_name = '' }) {
-    const { pool } = await core.tags();
+  async run({ tags: { pool } }, { tag_id, organization_name = '', tag_name = '' }) {
     return { data: { data: tagResource(await pool.get(meant(tag_id, organization_name, tag_name))) } };
   },
 });
@@ -185,8 +182,7 @@ export const rename = tagOperation({
       ['coffer tags rename env:prd env:prod --merge --org acme', 'Merge into the existing tag env:prod'],
     ],
   },
-  async run({ core, caller }, { tag_id, organization_name = '', tag_name = '', name, merge = false }) {
-    const tags = await core.tags();
+  async run({ tags, caller }, { tag_id, organization_name = '', tag_name = '', name, merge = false }) {
     const which = meant(tag_id, organization_name, tag_name);
     const organization = tag_id === undefined ? organization_name : await tags.organizationOf(tag_id);
     // Merging a tag into another one deletes it.
@@ -217,10 +213,9 @@ export const remove = tagOperation({
     ],
   },
   async run(
-    { core },
+    { tags: { pool } },
     { organization_name, data, [UNUSED_ONLY]: isUnusedOnly },
   ): Promise<Outcome<Resources<TagResource>>> {
-    const { pool } = await core.tags();
     if (isUnusedOnly) {
       const deleted = await pool.deleteUnused(organization_name, data);
       return { data: { data: deleted.map(tagResource) } };
@@ -265,10 +260,10 @@ const loss = (workspaces: number): string =>
     : `${counted(workspaces, 'workspace')} ${workspaces === 1 ? 'loses' : 'lose'}`;
 
 /** First request of Terraform clients; they only look at the headers of the response. */
-export const ping = tagOperation({
+export const ping = documentOperation({
+  withoutSecret: true,
   route: 'GET /ping',
   unauthenticated: true,
   whileSealed: true,
-  params: {},
   run: async () => ({}),
 });

@@ -36,8 +36,7 @@ const ENTITLEMENTS = {
 export const entitlementSet = tagOperation({
   route: 'GET /organizations/:organization_name/entitlement-set',
   params: { organization_name: namedOrganization },
-  async run({ core }, { organization_name }) {
-    const { organizations } = await core.tags();
+  async run({ tags: { organizations } }, { organization_name }) {
     const { externalId, name } = await organizations.get(organization_name);
     return {
       data: {
@@ -65,7 +64,6 @@ const userOf = ({ record: { accessor, token } }: TokenTarget) => ({
 export const details = tagOperation({
   route: 'GET /account/details',
   anyToken: true,
-  params: {},
   async run(call) {
     const { caller } = call;
     const user = caller.accessor === undefined ? OWNER : userOf(await findOwn(call));
@@ -130,6 +128,5 @@ export const configuration = tagOperation({
 export const run = tagOperation({
   route: 'POST /runs',
   anyToken: true,
-  params: {},
   run: noRuns,
 });

@@ -2,7 +2,7 @@ import { invalid } from '../../ground/errors.ts';
 import { isPattern } from '../../tags/names.ts';
 import { projectNotFound } from '../../tags/organization.ts';
 import type { Workspace, WorkspaceFields } from '../../tags/workspaces.ts';
-import { type Call, done, type TerminalContext } from '../declaration/operation.ts';
+import { done, type TerminalContext } from '../declaration/operation.ts';
 import { text, texts } from '../declaration/params.ts';
 import type { Table } from '../declaration/table.ts';
 import { TAGGED, taggedFilter, taggedQuery } from '../json-api/bindings.ts';
@@ -32,6 +32,7 @@ import {
   pageDocument,
   type ResourceDocument,
   shortTime,
+  type TagsCall,
   tagOperation,
   type WorkspaceResource,
   workspaceResource,
@@ -83,13 +84,15 @@ const FIELDS: WorkspaceFields = { name: attributePointer('name'), setting: field
  * @throws `not-found`
  */
 async function placeIn(
-  call: Call,
+  call: TagsCall,
   organization: string,
   project: string | null | undefined,
 ): Promise<string | null | undefined> {
   if (project === undefined || project === null) return project;
-  const { projects } = await call.core.tags();
-  if (mayMoveInto(call, organization, project) || (await projects.isDefault(organization, project))) {
+  if (
+    mayMoveInto(call, organization, project) ||
+    (await call.tags.projects.isDefault(organization, project))
+  ) {
     return project;
   }
   throw projectNotFound(project);
@@ -134,10 +137,9 @@ export const create = tagOperation({
     ],
   },
   async run(call, { organization_name, name, description, tags, ...values }) {
-    const { workspaces } = await call.core.tags();
     const project = await placeIn(call, organization_name, values.project);
     const executionMode = executionModeIn(values);
-    const workspace = await workspaces.create(organization_name, {
+    const workspace = await call.tags.workspaces.create(organization_name, {
       name: name ?? '',
       description: description || null,
       tags: tags ?? [],
@@ -212,12 +214,11 @@ export const list = tagOperation({
     ],
   },
   async run(call, values) {
-    const { workspaces } = await call.core.tags();
     const { organization_name, [TAGGED]: bindings, [PROJECT]: project, sort, include } = values;
     const tags = named(values['search[tags]'], 'search[tags]');
     const anyTags = named(values[ANY_TAGS], ANY_TAGS);
     const excludeTags = named(values['search[exclude-tags]'], 'search[exclude-tags]');
-    const page = await workspaces.list(organization_name, {
+    const page = await call.tags.workspaces.list(organization_name, {
       search: values['search[name]'] ?? '',
       wildcard: values['search[wildcard-name]'] ?? '',
       tags,
@@ -277,8 +278,7 @@ export const show = tagOperation({
     lines: printing.one.lines,
   },
   async run(call, { include, ...values }) {
-    const { workspaces } = await call.core.tags();
-    const workspace = await workspaces.get(which.meant(values));
+    const workspace = await call.tags.workspaces.get(which.meant(values));
     const data = workspaceResource(call, workspace, shownOf(call, workspace, include));
     const included = await besideWorkspaces(call, [workspace], include);
     return { data: { data, included } };
@@ -307,7 +307,7 @@ export const update = tagOperation({
     ],
   },
   async run(call, { name, description, ...values }) {
-    const tags = await call.core.tags();
+    const { tags } = call;
     const { 'tag-bindings': bindings } = values;
     const meant = which.meant(values);
     const organization = 'id' in meant ? await tags.organizationOf(meant.id) : meant.organization;
@@ -339,5 +339,5 @@ export const remove = tagOperation({
     },
     done: ({ workspace_id, workspace_name }) => `Deleted workspace ${workspace_name ?? workspace_id}.`,
   },
-  run: done(async ({ core }, values) => (await core.tags()).workspaces.delete(which.meant(values))),
+  run: done(({ tags }, values) => tags.workspaces.delete(which.meant(values))),
 });

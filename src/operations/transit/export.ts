@@ -113,7 +113,6 @@ export const byokExport = transitOperation({
 export const wrappingKey = transitOperation({
   route: 'GET wrapping_key',
   withoutSecret: true,
-  params: {},
   cli: {
     result: { member: 'public_key', as: 'text' },
     examples: [

@@ -32,7 +32,6 @@ export const configureKeyDefaults = transitOperation({
 export const readKeyDefaults = transitOperation({
   route: 'GET config/keys',
   withoutSecret: true,
-  params: {},
   cli: { details },
   async run({ engine }) {
     return { data: { disable_upsert: (await readSettings(engine)).disableUpsert } };
@@ -66,7 +65,6 @@ export const configureCache = transitOperation({
 export const readCache = transitOperation({
   route: 'GET cache-config',
   withoutSecret: true,
-  params: {},
   cli: { result: { member: 'size', as: 'text' } },
   async run({ engine }) {
     return { data: { size: (await readSettings(engine)).cacheSize } };

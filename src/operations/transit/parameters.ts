@@ -39,7 +39,7 @@ export const transitOperation = operationsOf('transit', (call: MountCall) => {
 });
 
 /** Declares an operation that does not depend on the mount: it is also available below `sys/tools`. */
-export const transitTool = <P extends Params, D>({
+export const transitTool = <D, P extends Params>({
   run,
   ...declaration
 }: Declaration<P, D, 'transit', MountCall>): Operation<P, D, 'transit'> =>
