@@ -78,7 +78,7 @@ function bulkCommand(bulk: Bulk): Command {
 /** Returns the error for a command that names neither workspaces nor keys. */
 const withoutTargets = ({ operation }: Bulk): CofferError =>
   invalid(`missing required value --${WORKSPACE}`, {
-    hint: `use --${WORKSPACE} WS... ("coffer workspaces list" lists them) or --${KEY} NAME..., e.g. "${operation.cli?.examples?.[0]?.[0]}"`,
+    hint: `use --${WORKSPACE} WS... ("coffer workspaces list" lists them) or --${KEY} NAME..., e.g. "${Object.keys(operation.cli?.examples ?? {})[0]}"`,
   });
 
 /** Result of a change to one tag. */

@@ -116,7 +116,7 @@ export function specOf(operation: Operation, method?: string): OperationSpec {
       ...shapeOptions(operation.params, shape, batch),
       ...(flags.has(FORCE) ? [] : [forceOption]),
     ],
-    examples: shape.examples ?? [],
+    examples: Object.entries(shape.examples ?? {}),
     labelOf: label,
   };
 }

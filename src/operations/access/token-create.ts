@@ -5,7 +5,8 @@ import { invalid } from '../../ground/errors.ts';
 import { tokenRoleName } from '../auth/named-objects.ts';
 import { loginAnswer, type TokenAuth } from '../auth/token-answers.ts';
 import { explainedPolicies } from '../auth/token-settings.ts';
-import { type Call, type CliShape, type Outcome, operation } from '../declaration/operation.ts';
+import { type AccessCall, accessOperation } from '../declaration/mount-operations.ts';
+import type { CliShape, Outcome } from '../declaration/operation.ts';
 import {
   choice,
   duration,
@@ -80,16 +81,15 @@ const tokenParams = {
  * @param path path of the request
  */
 async function issueToken(
-  call: Call,
+  call: AccessCall,
   values: ValuesOf<typeof tokenParams>,
   path: string,
   role?: string,
 ): Promise<Outcome<TokenAuth>> {
   refuseAlias(values, role);
-  const { core, caller } = call;
-  const { tokens } = await core.access();
+  const { access, caller } = call;
   const orphanByPath = path === 'auth/token/create-orphan';
-  const issued = await tokens.create(
+  const issued = await access.tokens.create(
     {
       policies: values.policies ?? [],
       noDefaultPolicy: values.no_default_policy,
@@ -153,41 +153,37 @@ const issuing = {
   done: (_values, data) => createdText(data),
 } as const satisfies CliShape<TokenAuth>;
 
-export const create = operation({
+export const create = accessOperation({
   route: 'POST /auth/token/create',
   params: tokenParams,
   cli: {
     ...issuing,
-    examples: [
-      ['coffer token create', 'Create a root token, which may do everything and never expires'],
-      [
-        'coffer token create --policy orders --ttl 24h --display-name billing',
+    examples: {
+      'coffer token create': 'Create a root token, which may do everything and never expires',
+      'coffer token create --policy orders --ttl 24h --display-name billing':
         'Create a token for one program',
-      ],
-      [
-        'coffer token create --policy orders --ttl 10m --type batch',
+      'coffer token create --policy orders --ttl 10m --type batch':
         'Create a batch token for one job; it is not stored',
-      ],
-      ['coffer token create --policy orders --period 24h', 'Create a token that must be renewed every day'],
-    ],
+      'coffer token create --policy orders --period 24h': 'Create a token that must be renewed every day',
+    },
   },
   run: (call, values) => issueToken(call, values, 'auth/token/create'),
 });
 
 /** Like `create`, but the token has no parent; this path does not require `sudo` for that. */
-export const createOrphan = operation({
+export const createOrphan = accessOperation({
   route: 'POST /auth/token/create-orphan',
   params: tokenParams,
   run: (call, values) => issueToken(call, values, 'auth/token/create-orphan'),
 });
 
 /** Creates a token by a token role, whose policies are independent of the caller's. */
-export const createByRole = operation({
+export const createByRole = accessOperation({
   route: 'POST /auth/token/create/:role',
   params: { ...tokenParams, role: tokenRoleName },
   cli: {
     ...issuing,
-    examples: [['coffer token create-by-role release --ttl 5m', 'Create a token from the role "release"']],
+    examples: { 'coffer token create-by-role release --ttl 5m': 'Create a token from the role "release"' },
   },
   run: (call, values) => issueToken(call, values, `auth/token/create/${values.role}`, values.role),
 });

@@ -2,7 +2,8 @@ import type { TokenRecord } from '../../access/token.ts';
 import { denied } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { type TokenDetails, tokenDetails } from '../auth/token-answers.ts';
-import { computing, operation } from '../declaration/operation.ts';
+import { accessOperation } from '../declaration/mount-operations.ts';
+import { computing } from '../declaration/operation.ts';
 import type { Details } from '../declaration/table.ts';
 import { accessorParam, findByAccessor, findOwn, findToken, tokenId } from './token-target.ts';
 
@@ -21,7 +22,7 @@ function printList(records: readonly TokenRecord[], nowMs: number): TokenList {
   return { keys: infos.map(([accessor]) => accessor), key_info: Object.fromEntries(infos) };
 }
 
-export const list = operation({
+export const list = accessOperation({
   route: 'LIST /auth/token/accessors',
   capability: 'sudo',
   withoutSecret: true,
@@ -43,10 +44,7 @@ export const list = operation({
     }),
     result: { member: 'keys', as: 'lines' },
   },
-  async run({ core }) {
-    const { tokens } = await core.access();
-    return { data: printList(await tokens.list(), core.clock.now()) };
-  },
+  run: async ({ core, access }) => ({ data: printList(await access.tokens.list(), core.clock.now()) }),
 });
 
 /** A terminal does not show the token itself, nor a time twice. */
@@ -68,23 +66,19 @@ const details: Details = {
   whenUnset: { expire_time: 'never' },
 };
 
-export const lookup = operation({
+export const lookup = accessOperation({
   route: 'POST /auth/token/lookup',
   ...computing,
   params: {
     token: tokenId('Token, or its accessor (its ID in "coffer token list"). Default: your own token.'),
   },
   cli: {
-    examples: [
-      [
-        'coffer token lookup 6f2a9c0e4b7d1f35a8c2e6094d7b13f5a0c8e291',
+    examples: {
+      'coffer token lookup 6f2a9c0e4b7d1f35a8c2e6094d7b13f5a0c8e291':
         'Show the token with this accessor, see "coffer token list"',
-      ],
-      [
-        'coffer token lookup --address http://127.0.0.1:8200 --token-file token.txt',
+      'coffer token lookup --address http://127.0.0.1:8200 --token-file token.txt':
         'Show the token in token.txt, on a server',
-      ],
-    ],
+    },
     withoutParam: { param: 'token', run: 'lookup-self' },
     self: 'lookup-self',
     isOfVault: true,
@@ -98,7 +92,7 @@ export const lookup = operation({
   },
 });
 
-export const lookupSelf = operation({
+export const lookupSelf = accessOperation({
   route: ['GET /auth/token/lookup-self', 'POST /auth/token/lookup-self'],
   withoutSecret: true,
   cli: { details, isOfVault: true },
@@ -108,7 +102,7 @@ export const lookupSelf = operation({
   },
 });
 
-export const lookupAccessor = operation({
+export const lookupAccessor = accessOperation({
   route: 'POST /auth/token/lookup-accessor',
   ...computing,
   params: { accessor: accessorParam },

@@ -2,7 +2,8 @@ import type { KeyCheck } from '../../access/login/login-token.ts';
 import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { type TokenAuth, tokenAuth } from '../auth/token-answers.ts';
-import { type Call, type Outcome, operation, warned } from '../declaration/operation.ts';
+import { type AccessCall, accessOperation } from '../declaration/mount-operations.ts';
+import { type Call, type Outcome, warned } from '../declaration/operation.ts';
 import { duration } from '../declaration/params.ts';
 import {
   accessorParam,
@@ -22,10 +23,9 @@ const incrementParam = duration({
 /**
  * Renews a token, with Vault's response: the `auth` object, which contains the token text only if the caller gave it.
  */
-async function renewToken(call: Call, target: TokenTarget, increment = 0): Promise<Outcome<TokenAuth>> {
+async function renewToken(call: AccessCall, target: TokenTarget, increment = 0): Promise<Outcome<TokenAuth>> {
   refuseBatch(target.record.token, 'renewed');
-  const { tokens } = await call.core.access();
-  const renewed = await tokens.renew(target.record.accessor, increment, checkOf(call));
+  const renewed = await call.access.tokens.renew(target.record.accessor, increment, checkOf(call));
   return {
     // As of the renewal: clients compare it with the increment, and the commit may have taken time.
     auth: tokenAuth(renewed, target.id, renewed.token.renewedMs),
@@ -41,23 +41,19 @@ const checkOf =
     await certificateCheck(clientCertificates)(...asked);
   };
 
-export const renew = operation({
+export const renew = accessOperation({
   route: 'POST /auth/token/renew',
   params: {
     token: tokenId('Token, or its accessor (its ID in "coffer token list"). Default: your own token.'),
     increment: incrementParam,
   },
   cli: {
-    examples: [
-      [
-        'coffer token renew 6f2a9c0e4b7d1f35a8c2e6094d7b13f5a0c8e291 --increment 24h',
+    examples: {
+      'coffer token renew 6f2a9c0e4b7d1f35a8c2e6094d7b13f5a0c8e291 --increment 24h':
         'Renew the token with this accessor, see "coffer token list"',
-      ],
-      [
-        'coffer token renew --address http://127.0.0.1:8200 --token-file token.txt',
+      'coffer token renew --address http://127.0.0.1:8200 --token-file token.txt':
         'Renew the token in token.txt, on a server',
-      ],
-    ],
+    },
     withoutParam: { param: 'token', run: 'renew-self' },
     self: 'renew-self',
     isOfVault: true,
@@ -69,14 +65,14 @@ export const renew = operation({
   },
 });
 
-export const renewSelf = operation({
+export const renewSelf = accessOperation({
   route: 'POST /auth/token/renew-self',
   params: { increment: incrementParam },
   cli: { isOfVault: true },
   run: async (call, values) => renewToken(call, await findOwn(call), values.increment),
 });
 
-export const renewAccessor = operation({
+export const renewAccessor = accessOperation({
   route: 'POST /auth/token/renew-accessor',
   params: { accessor: accessorParam, increment: incrementParam },
   run: async (call, values) =>

@@ -1,7 +1,8 @@
 import { invalid, notFound } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { FOR_GOOD } from '../declaration/deleting.ts';
-import { done, operation } from '../declaration/operation.ts';
+import { accessOperation } from '../declaration/mount-operations.ts';
+import { done } from '../declaration/operation.ts';
 import {
   accessorParam,
   callingToken,
@@ -15,19 +16,17 @@ import {
 /** Text of Vault, whose response is a success. */
 const UNKNOWN = 'No token found with this ID';
 
-export const revoke = operation({
+export const revoke = accessOperation({
   route: 'POST /auth/token/revoke',
   withoutSecret: true,
   params: { token: tokenId('Token, or its accessor (its ID in "coffer token list").') },
   cli: {
-    examples: [
-      [
-        'coffer token revoke 6f2a9c0e4b7d1f35a8c2e6094d7b13f5a0c8e291',
+    examples: {
+      'coffer token revoke 6f2a9c0e4b7d1f35a8c2e6094d7b13f5a0c8e291':
         'Revoke the token with this accessor, see "coffer token list"',
-      ],
-      ['coffer token revoke --in token.txt --yes', 'Revoke a token read from a file'],
-      ['coffer token revoke --self', 'Revoke your own token'],
-    ],
+      'coffer token revoke --in token.txt --yes': 'Revoke a token read from a file',
+      'coffer token revoke --self': 'Revoke your own token',
+    },
     self: 'revoke-self',
     input: { param: 'token', as: 'text', what: 'the token or its accessor' },
     foresee: async ({ token }) => {
@@ -46,29 +45,29 @@ export const revoke = operation({
     const target = await findToken(call, values.token, 'auth/token/revoke-accessor');
     if (target === undefined) return { warnings: [UNKNOWN] };
     refuseBatch(target.record.token, 'revoked');
-    await (await call.core.access()).tokens.revoke(target.record.accessor);
+    await call.access.tokens.revoke(target.record.accessor);
     return {};
   },
 });
 
-export const revokeSelf = operation({
+export const revokeSelf = accessOperation({
   route: 'POST /auth/token/revoke-self',
   withoutSecret: true,
   cli: { done: () => 'Revoked.' },
   run: done(async (call) => {
     const { accessor } = callingToken(call.caller);
     if (accessor === '') refuseBatch((await findOwn(call)).record.token, 'revoked');
-    await (await call.core.access()).tokens.revoke(accessor);
+    await call.access.tokens.revoke(accessor);
   }),
 });
 
-export const revokeAccessor = operation({
+export const revokeAccessor = accessOperation({
   route: 'POST /auth/token/revoke-accessor',
   withoutSecret: true,
   params: { accessor: accessorParam },
-  async run({ core }, { accessor = '' }) {
+  async run({ access }, { accessor = '' }) {
     if (accessor === '') throw invalid(ownWords('missing accessor'), { field: 'accessor' });
-    const revoked = await (await core.access()).tokens.revoke(accessor);
+    const revoked = await access.tokens.revoke(accessor);
     return revoked ? {} : { warnings: ['No token found with this accessor'] };
   },
 });
@@ -76,7 +75,7 @@ export const revokeAccessor = operation({
 const PATH = 'auth/token/revoke-orphan';
 
 /** Revokes a single token; its children become orphans. */
-export const revokeOrphan = operation({
+export const revokeOrphan = accessOperation({
   route: `POST /${PATH}`,
   params: { token: tokenId('Token, or its accessor (its ID in "coffer token list").') },
   run: done(async (call, values) => {
@@ -85,6 +84,6 @@ export const revokeOrphan = operation({
     const target = await findToken(call, values.token, 'auth/token/revoke-accessor');
     if (target === undefined) throw invalid(ownWords('token to revoke not found'), { field: 'token' });
     refuseBatch(target.record.token, 'revoked');
-    await (await call.core.access()).tokens.revokeAlone(target.record.accessor);
+    await call.access.tokens.revokeAlone(target.record.accessor);
   }),
 });

@@ -5,7 +5,8 @@ import { notFound } from '../../ground/errors.ts';
 import { listAnswer, listCli, tidied, tokenRoleName } from '../auth/named-objects.ts';
 import { deletingByName, eachNamed } from '../declaration/deleting.ts';
 import { lacking } from '../declaration/lacking.ts';
-import { done, operation } from '../declaration/operation.ts';
+import { accessOperation } from '../declaration/mount-operations.ts';
+import { done } from '../declaration/operation.ts';
 import { duration, flag, hidden, integer, type Params, text, textMap, texts } from '../declaration/params.ts';
 import type { Details } from '../declaration/table.ts';
 
@@ -80,13 +81,11 @@ const ofLogins = {
   ),
 } as const satisfies Params;
 
-export const list = operation({
+export const list = accessOperation({
   route: 'LIST /auth/token/roles',
   withoutSecret: true,
   cli: listCli('token roles', 'coffer token roles write NAME'),
-  async run({ core }) {
-    return listAnswer(await (await core.access()).roles.list());
-  },
+  run: async ({ access }) => listAnswer(await access.roles.list()),
 });
 
 const details: Details = {
@@ -98,13 +97,13 @@ const details: Details = {
   },
 };
 
-export const read = operation({
+export const read = accessOperation({
   route: 'GET /auth/token/roles/:name',
   withoutSecret: true,
   params: { name: tokenRoleName },
   cli: { details },
-  async run({ core }, { name }) {
-    const role = await (await core.access()).roles.read(name);
+  async run({ access }, { name }) {
+    const role = await access.roles.read(name);
     if (role === undefined) throw notFound(`no token role "${name}"`, { field: 'name' });
     const {
       allowed_entity_aliases: aliases,
@@ -126,38 +125,36 @@ export const read = operation({
   },
 });
 
-export const write = operation({
+export const write = accessOperation({
   route: 'POST /auth/token/roles/:name',
   params: { name: tokenRoleName, ...settings, ...ofLogins },
   cli: {
     done: (values) => `Saved token role ${String(values['name'])}.`,
-    examples: [
-      [
-        'coffer token roles write release --allowed-policies sign-releases --token-explicit-max-ttl 15m',
+    examples: {
+      'coffer token roles write release --allowed-policies sign-releases --token-explicit-max-ttl 15m':
         'Let a pipeline create tokens for its jobs, with one policy and for 15 minutes',
-      ],
-    ],
+    },
   },
-  exists: async ({ core }, { name }) => (await (await core.access()).roles.read(name)) !== undefined,
-  run: done(async ({ core }, values) => {
+  exists: async ({ access }, { name }) => (await access.roles.read(name)) !== undefined,
+  run: done(async ({ access }, values) => {
     const { name, token_ttl, token_max_ttl, token_policies, token_strictly_bind_ip, ...change } = values;
-    await (await core.access()).roles.write(name, change);
+    await access.roles.write(name, change);
   }),
 });
 
-export const remove = operation({
+export const remove = accessOperation({
   route: 'DELETE /auth/token/roles/:name',
   params: { name: eachNamed(tokenRoleName) },
   cli: deletingByName('token role', { read: 'token roles read' }),
-  run: done(async ({ core }, { name }) => (await core.access()).roles.delete(name)),
+  run: done(({ access }, { name }) => access.roles.delete(name)),
 });
 
 /** Maintenance task that servers also run periodically. */
-export const tidy = operation({
+export const tidy = accessOperation({
   route: 'POST /auth/token/tidy',
   withoutSecret: true,
-  async run({ core }) {
-    await (await core.access()).tokens.tidy();
+  async run({ access }) {
+    await access.tokens.tidy();
     return tidied;
   },
 });

@@ -1,7 +1,8 @@
 import type { Token, TokenRecord } from '../../access/token.ts';
 import { type CofferError, invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
-import type { Call, Caller } from '../declaration/operation.ts';
+import type { AccessCall } from '../declaration/mount-operations.ts';
+import type { Caller } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 
 /** Token that a caller referred to. */
@@ -23,15 +24,14 @@ export const accessorParam = text({ help: 'Accessor of the token.' });
  * @throws `invalid` if no ID is given
  */
 export async function findToken(
-  call: Call,
+  call: AccessCall,
   id: string | undefined,
   byAccessor: string,
 ): Promise<TokenTarget | undefined> {
   if (id === undefined || id === '') throw missingId();
-  const { tokens } = await call.core.access();
-  const byText = await tokens.find(id);
+  const byText = await call.access.tokens.find(id);
   if (byText !== undefined) return { record: byText, id };
-  const record = call.caller.may(byAccessor, 'update') ? await tokens.get(id) : undefined;
+  const record = call.caller.may(byAccessor, 'update') ? await call.access.tokens.get(id) : undefined;
   return record === undefined ? undefined : { record, id: '' };
 }
 
@@ -41,10 +41,10 @@ export const missingId = (): CofferError => invalid(ownWords('missing token ID')
  * Finds a token by its accessor.
  * @throws `invalid` if the accessor is missing or not that of a valid token
  */
-export async function findByAccessor(call: Call, accessor: string | undefined): Promise<TokenTarget> {
+export async function findByAccessor(call: AccessCall, accessor: string | undefined): Promise<TokenTarget> {
   if (accessor === undefined || accessor === '')
     throw invalid(ownWords('missing accessor'), { field: 'accessor' });
-  const record = await (await call.core.access()).tokens.get(accessor);
+  const record = await call.access.tokens.get(accessor);
   if (record === undefined) throw invalid(ownWords('invalid accessor'), { field: 'accessor' });
   return { record, id: '' };
 }
@@ -53,10 +53,10 @@ export async function findByAccessor(call: Call, accessor: string | undefined): 
  * Finds the caller's own token, including one whose last use is the current request.
  * @throws `invalid` for the owner of the store, who has none
  */
-export async function findOwn(call: Call): Promise<TokenTarget> {
+export async function findOwn(call: AccessCall): Promise<TokenTarget> {
   const { accessor, token } = callingToken(call.caller);
-  const { tokens } = await call.core.access();
-  const record = accessor === '' ? await tokens.find(token) : await tokens.get(accessor);
+  const record =
+    accessor === '' ? await call.access.tokens.find(token) : await call.access.tokens.get(accessor);
   if (record === undefined) throw invalid(ownWords('token not found'));
   return { record, id: token };
 }

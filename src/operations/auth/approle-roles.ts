@@ -103,16 +103,12 @@ export const write = approleOperation({
   cli: {
     doubts: unknownPolicies,
     done: (values) => `Saved role ${String(values['role_name'])}.`,
-    examples: [
-      [
-        'coffer auth approle write deploy --token-policies deploy --token-ttl 15m --secret-id-num-uses 1',
+    examples: {
+      'coffer auth approle write deploy --token-policies deploy --token-ttl 15m --secret-id-num-uses 1':
         'Make secret IDs valid for one login',
-      ],
-      [
-        'coffer auth approle write deploy --token-bound-cidrs 10.0.0.0/8 --path ci',
+      'coffer auth approle write deploy --token-bound-cidrs 10.0.0.0/8 --path ci':
         'Create a role of the login method at auth/ci',
-      ],
-    ],
+    },
   },
   exists: async ({ room }, values) => (await rolesOf(room).read(values.role_name)) !== undefined,
   run: done(async ({ room }, { role_name: name, ...values }) => {

@@ -99,16 +99,12 @@ export const create = approleOperation({
   params: secretParams,
   cli: {
     result: { member: 'secret_id', as: 'text' },
-    examples: [
-      [
-        'coffer auth approle secret-id deploy --out secret-id',
+    examples: {
+      'coffer auth approle secret-id deploy --out secret-id':
         'Write a secret ID to a file that only you can read',
-      ],
-      [
-        'coffer auth approle secret-id deploy --num-uses 1 --ttl 10m',
+      'coffer auth approle secret-id deploy --num-uses 1 --ttl 10m':
         'Create a short-lived secret ID for one login',
-      ],
-    ],
+    },
   },
   run: ({ room }, values) => make(room, values),
 });
@@ -119,10 +115,10 @@ export const createCustom = approleOperation({
   cli: {
     input: { param: 'secret_id', as: 'text', secret: 'Secret ID' },
     result: { member: 'secret_id_accessor', as: 'text' },
-    examples: [
-      ['coffer auth approle custom-secret-id deploy', 'Prompt for the secret ID, and print its accessor'],
-      ['coffer auth approle custom-secret-id deploy --in secret-id', 'Read the secret ID from a file'],
-    ],
+    examples: {
+      'coffer auth approle custom-secret-id deploy': 'Prompt for the secret ID, and print its accessor',
+      'coffer auth approle custom-secret-id deploy --in secret-id': 'Read the secret ID from a file',
+    },
   },
   async run({ room }, { secret_id: own, ...values }) {
     if (own === '') throw invalid(ownWords('missing secret_id'), { field: 'secret_id' });

@@ -149,12 +149,10 @@ export const write = certOperation({
   cli: {
     doubts: unknownPolicies,
     done: (values) => `Saved role ${String(values['name'])}.`,
-    examples: [
-      [
-        "coffer auth cert write web --certificate @ca.pem --allowed-dns-sans '*.example.com' --token-policies web",
+    examples: {
+      "coffer auth cert write web --certificate @ca.pem --allowed-dns-sans '*.example.com' --token-policies web":
         'Let clients with a certificate of this CA log in',
-      ],
-    ],
+    },
   },
   async run({ room }, { name: role, lease, ...values }) {
     const { ocsp_enabled, ocsp_ca_certificates, ocsp_servers_override } = values;
@@ -221,7 +219,7 @@ export const writeRevocations = certOperation({
   },
   cli: {
     done: (values) => `Saved CRL ${String(values['name'])}.`,
-    examples: [['coffer auth cert set-revocations ca --crl @ca.crl', 'Upload the CRL published by the CA']],
+    examples: { 'coffer auth cert set-revocations ca --crl @ca.crl': 'Upload the CRL published by the CA' },
   },
   async run({ room }, values) {
     if (values.crl !== undefined) {

@@ -38,16 +38,12 @@ export const configure = jwtOperation({
   params: configParams,
   cli: {
     done: () => 'Updated the JWT configuration.',
-    examples: [
-      [
-        'coffer auth jwt configure --oidc-discovery-url https://token.actions.githubusercontent.com --bound-issuer https://token.actions.githubusercontent.com',
+    examples: {
+      'coffer auth jwt configure --oidc-discovery-url https://token.actions.githubusercontent.com --bound-issuer https://token.actions.githubusercontent.com':
         'Accept tokens of GitHub Actions',
-      ],
-      [
-        'coffer auth jwt configure --jwt-validation-pubkeys @cluster.pem --path kubernetes',
+      'coffer auth jwt configure --jwt-validation-pubkeys @cluster.pem --path kubernetes':
         'Accept tokens of a Kubernetes cluster, at auth/kubernetes',
-      ],
-    ],
+    },
   },
   async run({ room }, values) {
     const { skip_jwks_validation, oidc_client_secret, provider_config, jwks_pairs: _none, ...kept } = values;
@@ -101,12 +97,10 @@ export const write = jwtOperation({
     resolve: async (raw) => ({ role_type: 'jwt', ...raw }),
     doubts: unknownPolicies,
     done: (values) => `Saved role ${String(values['name'])}.`,
-    examples: [
-      [
-        'coffer auth jwt write release --user-claim sub --bound-audiences https://coffer.example --bound-claims repository_id=74 ref=refs/heads/main --token-policies release',
+    examples: {
+      'coffer auth jwt write release --user-claim sub --bound-audiences https://coffer.example --bound-claims repository_id=74 ref=refs/heads/main --token-policies release':
         'Accept jobs on the main branch of one repository',
-      ],
-    ],
+    },
   },
   exists: async ({ room }, values) => (await rolesOf(room).read(values.name)) !== undefined,
   async run({ room }, { name: role, ...values }) {

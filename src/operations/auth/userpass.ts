@@ -97,16 +97,12 @@ export const write = userpassOperation({
     foresee: foreseeMount,
     doubts: unknownPolicies,
     done: (values) => `Saved user ${String(values['name'])}.`,
-    examples: [
-      [
-        'coffer auth userpass write ada --token-policies clerk --token-ttl 8h',
+    examples: {
+      'coffer auth userpass write ada --token-policies clerk --token-ttl 8h':
         'Create a user; prompts for the password',
-      ],
-      [
-        'coffer auth userpass write ada --token-policies clerk --in password.txt',
+      'coffer auth userpass write ada --token-policies clerk --in password.txt':
         'Read the password from a file',
-      ],
-    ],
+    },
   },
   exists: async ({ users }, values) => (await users.read(values.name)) !== undefined,
   run: done(({ users }, values) => users.write(values.name, givenSettings(values), passwordIn(values))),
@@ -127,10 +123,10 @@ export const changePassword = userpassOperation({
     input: { param: 'password', as: 'text', help: 'New password.', secret: 'New password' },
     foresee: foreseeMount,
     done: (values) => `Changed the password of ${String(values['name'])}.`,
-    examples: [
-      ['coffer auth userpass password ada', 'Change a password; prompts for the new one'],
-      ['coffer auth userpass password ada --in password.txt', 'Read the new password from a file'],
-    ],
+    examples: {
+      'coffer auth userpass password ada': 'Change a password; prompts for the new one',
+      'coffer auth userpass password ada --in password.txt': 'Read the new password from a file',
+    },
   },
   run: done(async ({ users }, values) => {
     const password = passwordIn(values);

@@ -1,3 +1,4 @@
+import type { Access } from '../../access/access.ts';
 import { type MaybePromise, withValue } from '../../ground/maybe-promise.ts';
 import { type Call, type CallOf, type Declaration, type Operation, operation } from './operation.ts';
 import type { NoParams, Params } from './params.ts';
@@ -36,3 +37,13 @@ export const operationsOf =
     }
     return declare(prepared);
   };
+
+export interface AccessCall extends Call {
+  readonly access: Access;
+}
+
+/** Declares an operation on tokens, policies and the like. */
+export const accessOperation = operationsOf(
+  undefined,
+  async (call): Promise<AccessCall> => ({ ...call, access: await call.core.access() }),
+);

@@ -306,8 +306,8 @@ export interface CliShape<D> {
   readonly self?: string;
   /** Present if Vault has the same command, with its options `--format` and `--field`. @see docs/decisions/0322 */
   readonly isOfVault?: true;
-  /** Examples for `--help`, with a comment each. */
-  readonly examples?: readonly (readonly [command: string, comment: string])[];
+  /** Comments on examples for `--help`, by their commands. */
+  readonly examples?: Readonly<Record<string, string>>;
 }
 
 /**

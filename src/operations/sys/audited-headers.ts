@@ -2,29 +2,26 @@
 
 import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
-import { atTopToo, type Core, done, operation } from '../declaration/operation.ts';
+import { accessOperation } from '../declaration/mount-operations.ts';
+import { atTopToo, done } from '../declaration/operation.ts';
 import { flag, text } from '../declaration/params.ts';
 
 const header = text({ help: 'Name of the header, case-insensitive.', required: true });
 
-const trailOf = async (core: Core) => (await core.access()).headersInTrail;
-
-export const list = operation({
+export const list = accessOperation({
   route: 'GET /sys/config/auditing/request-headers',
   capability: 'sudo',
   withoutSecret: true,
-  async run({ core }) {
-    return atTopToo({ headers: await (await trailOf(core)).read() });
-  },
+  run: async ({ access }) => atTopToo({ headers: await access.headersInTrail.read() }),
 });
 
-export const read = operation({
+export const read = accessOperation({
   route: 'GET /sys/config/auditing/request-headers/:header',
   capability: 'sudo',
   withoutSecret: true,
   params: { header },
-  async run({ core }, { header: name }) {
-    const headers = await (await trailOf(core)).read();
+  async run({ access }, { header: name }) {
+    const headers = await access.headersInTrail.read();
     const known = name.toLowerCase();
     const found = Object.hasOwn(headers, known) ? headers[known] : undefined;
     if (found === undefined) throw invalid(ownWords('Could not find header in config'), { field: 'header' });
@@ -33,19 +30,19 @@ export const read = operation({
   },
 });
 
-export const write = operation({
+export const write = accessOperation({
   route: 'POST /sys/config/auditing/request-headers/:header',
   capability: 'sudo',
   params: {
     header,
     hmac: flag({ help: 'Record a keyed hash instead of the value.', default: false }),
   },
-  run: done(async ({ core }, { header: name, hmac }) => (await trailOf(core)).write(name, hmac)),
+  run: done(({ access }, { header: name, hmac }) => access.headersInTrail.write(name, hmac)),
 });
 
-export const remove = operation({
+export const remove = accessOperation({
   route: 'DELETE /sys/config/auditing/request-headers/:header',
   capability: 'sudo',
   params: { header },
-  run: done(async ({ core }, { header: name }) => (await trailOf(core)).remove(name)),
+  run: done(({ access }, { header: name }) => access.headersInTrail.remove(name)),
 });

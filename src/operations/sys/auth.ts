@@ -85,12 +85,10 @@ export const enable = operation({
     makes: true,
     resolve: async (raw) => ({ path: raw['type'], ...raw }),
     done: (values) => `Enabled ${String(values['type'])} at ${String(values['path'])}/.`,
-    examples: [
-      [
-        'coffer auth enable userpass --path people',
+    examples: {
+      'coffer auth enable userpass --path people':
         'Enable logins with user name and password, at auth/people',
-      ],
-    ],
+    },
   },
   run: done(async ({ core }, { type, path, description, options = {}, config, ...rest }) => {
     if (type === '') throw invalid(ownWords('backend type must be specified as a string'), { field: 'type' });
@@ -169,12 +167,10 @@ export const tune = operation({
   cli: {
     acts: true,
     done: (values) => `Updated ${String(values['path'])}/.`,
-    examples: [
-      [
-        'coffer auth tune userpass --max-lease-ttl 8h',
+    examples: {
+      'coffer auth tune userpass --max-lease-ttl 8h':
         'Let tokens of this login method live for at most 8 hours',
-      ],
-    ],
+    },
   },
   run: done(async ({ core }, { path, description, options, ...config }) => {
     const missing = (wanted: string) => `tune of path "auth/${wanted}/" failed: no mount entry found`;

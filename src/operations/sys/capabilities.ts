@@ -1,7 +1,8 @@
 import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { turn } from '../../ground/pause.ts';
-import { atTopToo, computing, type Outcome, operation } from '../declaration/operation.ts';
+import { accessOperation } from '../declaration/mount-operations.ts';
+import { atTopToo, computing, type Outcome } from '../declaration/operation.ts';
 import { text, texts, type ValuesOf } from '../declaration/params.ts';
 
 const capabilityParams = {
@@ -36,37 +37,36 @@ export async function printCapabilities(
   return atTopToo(paths.length === 1 ? { capabilities: capabilities(first), ...byPath } : byPath);
 }
 
-export const ofToken = operation({
+export const ofToken = accessOperation({
   route: 'POST /sys/capabilities',
   ...computing,
   params: { ...capabilityParams, token: text({ help: 'Token to check.', default: '' }) },
-  async run({ core }, values) {
+  async run({ access }, values) {
     if (values.token === '') throw invalid(ownWords('no token found'), { field: 'token' });
-    const identity = await (await core.access()).identify({ token: values.token });
+    const identity = await access.identify({ token: values.token });
     if (identity === undefined) throw invalid(ownWords('invalid token'), { field: 'token' });
     return printCapabilities(values, (path) => identity.acl.capabilities(path));
   },
 });
 
-export const ofAccessor = operation({
+export const ofAccessor = accessOperation({
   route: 'POST /sys/capabilities-accessor',
   ...computing,
   params: { ...capabilityParams, accessor: text({ help: 'Accessor of the token.', default: '' }) },
-  async run({ core }, values) {
+  async run({ access }, values) {
     if (values.accessor === '') throw invalid(ownWords('missing accessor'), { field: 'accessor' });
-    const identity = await (await core.access()).identify({ accessor: values.accessor });
+    const identity = await access.identify({ accessor: values.accessor });
     if (identity === undefined) throw invalid(ownWords('invalid accessor'), { field: 'accessor' });
     return printCapabilities(values, (path) => identity.acl.capabilities(path));
   },
 });
 
-export const ofSelf = operation({
+export const ofSelf = accessOperation({
   route: 'POST /sys/capabilities-self',
   ...computing,
   params: capabilityParams,
-  async run({ core, caller: { accessor, token = '' } }, values) {
+  async run({ access, caller: { accessor, token = '' } }, values) {
     if (accessor === undefined) return printCapabilities(values, () => ['root']);
-    const access = await core.access();
     const identity = await access.identify(accessor === '' ? { token } : { accessor });
     if (identity === undefined) throw invalid(ownWords('invalid token'));
     return printCapabilities(values, (path) => identity.acl.capabilities(path));

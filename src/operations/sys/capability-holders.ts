@@ -1,7 +1,8 @@
 import { CAPABILITIES } from '../../access/capability.ts';
 import { holdersOf, type LoginMethod } from '../../access/holders.ts';
 import { printTime } from '../../ground/clock.ts';
-import { type Core, computing, operation } from '../declaration/operation.ts';
+import { accessOperation } from '../declaration/mount-operations.ts';
+import { type Core, computing } from '../declaration/operation.ts';
 import { choice, text } from '../declaration/params.ts';
 import { MOUNT_TYPES } from '../mount-types.ts';
 
@@ -10,7 +11,7 @@ import { MOUNT_TYPES } from '../mount-types.ts';
  * only available for single tokens.
  * @see docs/decisions/0293
  */
-export const list = operation({
+export const list = accessOperation({
   route: 'POST /sys/capabilities-holders',
   // As the list of tokens, which is part of the result.
   capability: 'sudo',
@@ -19,8 +20,7 @@ export const list = operation({
     path: text({ help: 'Policy path, e.g. transit/decrypt/orders.', required: true }),
     capability: choice(CAPABILITIES, { help: 'Capability to look for.', required: true }),
   },
-  async run({ core }, asked) {
-    const { policies, tokens, roles } = await core.access();
+  async run({ core, access: { policies, tokens, roles } }, asked) {
     const found = await holdersOf(
       { store: core.store, policies, tokens, roles },
       asked,

@@ -3,7 +3,8 @@ import { invalid } from '../../ground/errors.ts';
 import { jsonOf } from '../../ground/objects.ts';
 import { trimSlashes } from '../../ground/trim.ts';
 import { DEFAULT_MOUNT, isMountPath } from '../../mounts/paths.ts';
-import { done, operation } from '../declaration/operation.ts';
+import { accessOperation } from '../declaration/mount-operations.ts';
+import { done } from '../declaration/operation.ts';
 import { declare, flag, type Spec, texts } from '../declaration/params.ts';
 import { parseText } from '../declaration/weak-values.ts';
 import { keyName } from '../transit/parameters.ts';
@@ -39,18 +40,18 @@ const mount = declare<string, { readonly help: string; readonly default: string 
 /** Formats an offer in API terms. */
 const offerData = ({ mount, key, uses, confirm }: Offer) => ({ mount, key, uses, confirm });
 
-export const list = operation({
+export const list = accessOperation({
   route: 'GET /sys/doors',
   withoutSecret: true,
-  async run({ core }) {
-    const doors = await (await core.access()).doors.list();
+  async run({ access }) {
+    const doors = await access.doors.list();
     return {
       data: { doors: Object.fromEntries([...doors].map(([name, offers]) => [name, offers.map(offerData)])) },
     };
   },
 });
 
-export const offer = operation({
+export const offer = accessOperation({
   route: 'POST /sys/doors/:door/:key',
   // The word occurs in the JSON, whatever the form of the parameter.
   withoutSecret: ({ uses }) => !jsonOf(uses ?? []).includes(FORWARDED_USE),
@@ -61,19 +62,16 @@ export const offer = operation({
     uses: texts({ help: 'Allowed uses of the key; the values depend on the protocol.', default: [] }),
     confirm: flag({ help: 'Require confirmation before each use.', default: false }),
   },
-  run: done(async ({ core }, values) => {
+  run: done(async ({ access }, values) => {
     const uses = [...new Set(values.uses.map((use) => checkedWord(use, 'uses')))];
     const { confirm } = values;
-    const { doors } = await core.access();
-    await doors.offer(values.door, { mount: values.mount, key: values.key, uses, confirm });
+    await access.doors.offer(values.door, { mount: values.mount, key: values.key, uses, confirm });
   }),
 });
 
-export const withdraw = operation({
+export const withdraw = accessOperation({
   route: 'DELETE /sys/doors/:door/:key',
   withoutSecret: true,
   params: { door, key, mount },
-  run: done(async ({ core }, values) =>
-    (await core.access()).doors.withdraw(values.door, values.mount, values.key),
-  ),
+  run: done(({ access }, values) => access.doors.withdraw(values.door, values.mount, values.key)),
 });

@@ -9,7 +9,8 @@ import { trimSlashes } from '../../ground/trim.ts';
 import { listAnswer, tidied } from '../auth/named-objects.ts';
 import { tokenDetails } from '../auth/token-answers.ts';
 import { countMissing, FOR_GOOD } from '../declaration/deleting.ts';
-import { type Call, computing, done, operation, type Runner, resultOf } from '../declaration/operation.ts';
+import { accessOperation } from '../declaration/mount-operations.ts';
+import { computing, done, type Runner, resultOf } from '../declaration/operation.ts';
 import { duration, flag, text } from '../declaration/params.ts';
 
 const leaseId = text({ help: 'ID of the lease.', default: '' });
@@ -37,15 +38,13 @@ function leaseIn({
 
 const nameless = (): CofferError => invalid(ownWords('lease_id must be specified'), { field: 'lease_id' });
 
-const leasesOf = async ({ core }: Call) => (await core.access()).leases;
-
-export const lookup = operation({
+export const lookup = accessOperation({
   route: 'POST /sys/leases/lookup',
   ...computing,
   params: { lease_id: leaseId },
   async run(call, { lease_id: id }) {
     if (id === '') throw nameless();
-    const found = await (await leasesOf(call)).find(id);
+    const found = await call.access.leases.find(id);
     if (found === undefined) throw invalid(ownWords('invalid lease'), { field: 'lease_id' });
     const {
       expire_time,
@@ -67,18 +66,18 @@ export const lookup = operation({
   },
 });
 
-export const list = operation({
+export const list = accessOperation({
   route: ['LIST /sys/leases/lookup/:prefix+', 'LIST /sys/leases/lookup'],
   capability: 'sudo',
   withoutSecret: true,
   params: { prefix: text({ help: 'Path the tokens were issued at, or a parent of it.', default: '' }) },
   async run(call, { prefix }) {
-    return listAnswer(await (await leasesOf(call)).list(prefix));
+    return listAnswer(await call.access.leases.list(prefix));
   },
 });
 
 /** Refuses to renew leases: tokens are renewed as such. */
-export const renew = operation({
+export const renew = accessOperation({
   route: [
     'POST /sys/leases/renew',
     'POST /sys/leases/renew/:url_lease_id+',
@@ -92,7 +91,7 @@ export const renew = operation({
   },
   async run(call, values): Promise<never> {
     const wanted = leaseIn(values);
-    const isThere = (await (await leasesOf(call)).find(wanted)) !== undefined;
+    const isThere = (await call.access.leases.find(wanted)) !== undefined;
     throw invalid(
       isThere ? ownWords('tokens cannot be renewed through this endpoint') : ownWords('lease not found'),
       {
@@ -103,7 +102,7 @@ export const renew = operation({
   },
 });
 
-export const revoke = operation({
+export const revoke = accessOperation({
   route: [
     'POST /sys/leases/revoke',
     'POST /sys/leases/revoke/:url_lease_id+',
@@ -113,7 +112,7 @@ export const revoke = operation({
   params: { lease_id: leaseId, url_lease_id: leaseId, sync },
   run: done(async (call, values) => {
     const wanted = leaseIn(values);
-    const leases = await leasesOf(call);
+    const { leases } = call.access;
     if ((await leases.find(wanted)) !== undefined) await leases.revoke(wanted);
   }),
 });
@@ -141,7 +140,7 @@ async function requireMethod(prefix: unknown, runner: Runner): Promise<void> {
  * Revokes all tokens below a path.
  * @see docs/decisions/0185
  */
-export const revokePrefix = operation({
+export const revokePrefix = accessOperation({
   route: [
     'POST /sys/leases/revoke-prefix/:prefix+',
     'POST /sys/leases/revoke-force/:prefix+',
@@ -161,31 +160,29 @@ export const revokePrefix = operation({
       missing === 1
         ? `No login method ${trimSlashes(String(prefix))}/; nothing was revoked.`
         : `Revoked all tokens issued at ${trimSlashes(String(prefix))}/.`,
-    examples: [
-      [
-        'coffer token revoke-prefix auth/approle',
+    examples: {
+      'coffer token revoke-prefix auth/approle':
         'Revoke all tokens of a login method, including batch tokens',
-      ],
-    ],
+    },
   },
-  run: done(async (call, { prefix }) => (await leasesOf(call)).revoke(prefix)),
+  run: done(({ access }, { prefix }) => access.leases.revoke(prefix)),
 });
 
-export const tidy = operation({
+export const tidy = accessOperation({
   route: 'POST /sys/leases/tidy',
   withoutSecret: true,
-  async run({ core }) {
-    await (await core.access()).tokens.tidy();
+  async run({ access }) {
+    await access.tokens.tidy();
     return tidied;
   },
 });
 
 /** Counts the stored service tokens. */
-export const countTokens = operation({
+export const countTokens = accessOperation({
   route: 'GET /sys/internal/counters/tokens',
   withoutSecret: true,
-  async run({ core }) {
-    const total = await (await core.access()).tokens.count();
+  async run({ access }) {
+    const total = await access.tokens.count();
     return { data: { counters: { service_tokens: { total } } } };
   },
 });

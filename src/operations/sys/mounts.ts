@@ -82,12 +82,9 @@ export const add = operation({
     // Vault servers require the type.
     resolve: async (raw) => ({ type: 'transit', ...raw }),
     done: (values) => `Mounted transit at ${String(values['path'])}/.`,
-    examples: [
-      [
-        'coffer mounts add teams/payments --dialect vault',
-        'Add a mount whose ciphertexts begin with "vault:"',
-      ],
-    ],
+    examples: {
+      'coffer mounts add teams/payments --dialect vault': 'Add a mount whose ciphertexts begin with "vault:"',
+    },
   },
   run: done(async ({ core }, { type, path, description, dialect, options, config, ...rest }) => {
     // Permission to add engines must not allow adding login methods: `sys/auth` requires more.
@@ -178,12 +175,10 @@ export const move = operation({
   cli: {
     acts: true,
     done: (values) => `Moved ${String(values['from'])} to ${String(values['to'])}.`,
-    examples: [
-      [
-        'coffer mounts move transit teams/payments',
+    examples: {
+      'coffer mounts move transit teams/payments':
         'Move a mount and its keys; change policies that name the old path yourself',
-      ],
-    ],
+    },
   },
   async run({ core }, { from, to }) {
     const { id } = await core.mounts.move(from, to);

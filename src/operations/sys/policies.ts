@@ -1,7 +1,8 @@
 import { checkedPolicy, policyName, requireOwnPolicy } from '../../access/policies.ts';
 import { notFound } from '../../ground/errors.ts';
 import { deletingNamed, eachNamed, FOR_GOOD } from '../declaration/deleting.ts';
-import { atTopToo, done, operation, warned } from '../declaration/operation.ts';
+import { accessOperation } from '../declaration/mount-operations.ts';
+import { atTopToo, done, warned } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 
 const policyNameParam = {
@@ -19,22 +20,22 @@ const policyText = text({
   default: '',
 });
 
-export const list = operation({
+export const list = accessOperation({
   route: 'LIST /sys/policies/acl',
   withoutSecret: true,
   cli: { result: { member: 'keys', as: 'lines' } },
-  async run({ core }) {
-    return { data: { keys: await (await core.access()).policies.list() } };
+  async run({ access }) {
+    return { data: { keys: await access.policies.list() } };
   },
 });
 
-export const read = operation({
+export const read = accessOperation({
   route: 'GET /sys/policies/acl/:name',
   withoutSecret: true,
   params: { name: policyNameParam },
   cli: { result: { member: 'policy', as: 'text' } },
-  async run({ core }, values) {
-    const policy = await (await core.access()).policies.read(values.name);
+  async run({ access }, values) {
+    const policy = await access.policies.read(values.name);
     if (policy === undefined) {
       throw notFound(`no policy named: ${values.name}`, { field: 'name', hint: 'see "coffer policy list"' });
     }
@@ -42,7 +43,7 @@ export const read = operation({
   },
 });
 
-export const write = operation({
+export const write = accessOperation({
   route: 'POST /sys/policies/acl/:name',
   params: {
     name: policyNameParam,
@@ -52,21 +53,20 @@ export const write = operation({
     input: { param: 'policy', as: 'text', fromFile: true },
     requireValid: ({ name, policy }) => void checkedPolicy(String(name), String(policy ?? '')),
     done: (values) => `Saved policy ${String(values['name'])}.`,
-    examples: [
-      ['coffer policy write orders orders.hcl', 'Create the policy "orders" from a file, or replace it'],
-    ],
+    examples: {
+      'coffer policy write orders orders.hcl': 'Create the policy "orders" from a file, or replace it',
+    },
   },
-  run: async ({ core }, values) =>
-    warned(await (await core.access()).policies.write(values.name, values.policy)),
+  run: async ({ access }, values) => warned(await access.policies.write(values.name, values.policy)),
 });
 
-export const remove = operation({
+export const remove = accessOperation({
   route: ['DELETE /sys/policies/acl/:name', 'DELETE /sys/policy/:name'],
   params: { name: eachNamed(policyNameParam) },
   cli: {
     confirm: async (values) =>
       `Delete policy ${String(values['name'])}? Tokens lose the access it grants. ${FOR_GOOD}`,
-    examples: [['coffer policy delete clerk cashier', 'Delete two policies']],
+    examples: { 'coffer policy delete clerk cashier': 'Delete two policies' },
     ...deletingNamed({
       async find({ name }, runner) {
         requireOwnPolicy(String(name));
@@ -76,40 +76,39 @@ export const remove = operation({
       done: 'Deleted',
     }),
   },
-  run: done(async ({ core }, values) => (await core.access()).policies.delete(values.name)),
+  run: done(({ access }, values) => access.policies.delete(values.name)),
 });
 
 // Paths, responses and parameters from before there were types of policies.
 
-export const listLegacy = operation({
+export const listLegacy = accessOperation({
   route: ['GET /sys/policy', 'LIST /sys/policy'],
   withoutSecret: true,
-  async run({ core }) {
-    const keys = await (await core.access()).policies.list();
+  async run({ access }) {
+    const keys = await access.policies.list();
     return atTopToo({ keys, policies: keys });
   },
 });
 
-export const readLegacy = operation({
+export const readLegacy = accessOperation({
   route: 'GET /sys/policy/:name',
   withoutSecret: true,
   params: { name: policyNameParam },
-  async run({ core }, values) {
-    const rules = await (await core.access()).policies.read(values.name);
+  async run({ access }, values) {
+    const rules = await access.policies.read(values.name);
     if (rules === undefined) throw notFound(`no policy named: ${values.name}`, { field: 'name' });
     return atTopToo({ name: policyName(values.name), rules });
   },
 });
 
-export const writeLegacy = operation({
+export const writeLegacy = accessOperation({
   route: 'POST /sys/policy/:name',
   params: {
     name: policyNameParam,
     policy: policyText,
     rules: text({ long: true, help: 'Deprecated alias of `policy`.', default: '' }),
   },
-  async run({ core }, values) {
-    const { policies } = await core.access();
+  async run({ access: { policies } }, values) {
     const old = values.policy === '';
     const warnings = await policies.write(values.name, old ? values.rules : values.policy);
     return warned([...warnings, ...(old ? ["'rules' is deprecated, please use 'policy' instead"] : [])]);

@@ -7,7 +7,8 @@ import type { Mount } from '../../mounts/mount.ts';
 import { isLoginMount } from '../../mounts/mounts.ts';
 import { listAnswer } from '../auth/named-objects.ts';
 import { lacking } from '../declaration/lacking.ts';
-import { type Core, done, operation } from '../declaration/operation.ts';
+import { accessOperation } from '../declaration/mount-operations.ts';
+import { done } from '../declaration/operation.ts';
 import { choice, declare, duration, flag, type Params, text, texts } from '../declaration/params.ts';
 import { wrongType } from '../declaration/weak-values.ts';
 
@@ -50,23 +51,21 @@ const settings = {
 
 const limitName = text({ help: 'Name of the rate limit.', required: true });
 
-const quotasOf = async (core: Core) => (await core.access()).quotas;
-
-export const list = operation({
+export const list = accessOperation({
   route: 'LIST /sys/quotas/rate-limit',
   withoutSecret: true,
-  async run({ core }) {
-    const { limits } = await (await quotasOf(core)).read();
+  async run({ access }) {
+    const { limits } = await access.quotas.read();
     return listAnswer(limits.map(({ name }) => name).sort());
   },
 });
 
-export const read = operation({
+export const read = accessOperation({
   route: 'GET /sys/quotas/rate-limit/:name',
   withoutSecret: true,
   params: { name: limitName },
-  async run({ core }, { name }) {
-    const { limits } = await (await quotasOf(core)).read();
+  async run({ core, access }, { name }) {
+    const { limits } = await access.quotas.read();
     const limit = limits.find((candidate) => candidate.name === name);
     if (limit === undefined) throw notFound(`no rate limit "${name}"`, { field: 'name' });
     const { path, inheritable = path === '' } = limit;
@@ -88,20 +87,19 @@ export const read = operation({
   },
 });
 
-export const write = operation({
+export const write = accessOperation({
   route: 'POST /sys/quotas/rate-limit/:name',
   params: {
     name: limitName,
     ...settings,
     secondary_rate: lacking('Not supported.', 'requests are not counted by entity'),
   },
-  run: done(async ({ core }, { name, path, role, group_by, secondary_rate: _none, ...change }) => {
-    const quotas = await quotasOf(core);
-    const before = (await quotas.read()).limits.find((limit) => limit.name === name);
+  run: done(async ({ core, access }, { name, path, role, group_by, secondary_rate: _none, ...change }) => {
+    const before = (await access.quotas.read()).limits.find((limit) => limit.name === name);
     const wanted = trimSlashes(path ?? before?.path ?? '');
     const counted = pathOf(wanted, role ?? before?.role ?? '', await core.mounts.list());
     const limit = { ...change, group_by: group_by === '' ? 'ip' : group_by, path: counted } as const;
-    await quotas.write(name, role === undefined ? limit : { ...limit, role: role.toLowerCase() });
+    await access.quotas.write(name, role === undefined ? limit : { ...limit, role: role.toLowerCase() });
   }),
 });
 
@@ -129,19 +127,19 @@ function pathOf(path: string, role: string, mounts: readonly Mount[]): string {
   return mount.path + path.slice(mount.path.length).toLowerCase();
 }
 
-export const remove = operation({
+export const remove = accessOperation({
   route: 'DELETE /sys/quotas/rate-limit/:name',
   params: { name: limitName },
-  run: done(async ({ core }, { name }) => (await quotasOf(core)).delete(name)),
+  run: done(({ access }, { name }) => access.quotas.delete(name)),
 });
 
-export const readConfig = operation({
+export const readConfig = accessOperation({
   route: 'GET /sys/quotas/config',
   withoutSecret: true,
-  run: async ({ core }) => ({ data: (await (await quotasOf(core)).read()).config }),
+  run: async ({ access }) => ({ data: (await access.quotas.read()).config }),
 });
 
-export const configure = operation({
+export const configure = accessOperation({
   route: 'POST /sys/quotas/config',
   params: {
     enable_rate_limit_response_headers: flag({ help: 'Add rate limit headers to responses.' }),
@@ -151,5 +149,5 @@ export const configure = operation({
     }),
     absolute_rate_limit_exempt_paths: texts({ help: 'More exempt paths, like `rate_limit_exempt_paths`.' }),
   },
-  run: done(async ({ core }, change) => (await quotasOf(core)).configure(change)),
+  run: done(({ access }, change) => access.quotas.configure(change)),
 });

@@ -4,7 +4,8 @@ import { ownWords } from '../../ground/own-words.ts';
 import { printGoTime } from '../../ground/clock.ts';
 import { type CofferError, denied, invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
-import { computing, type Outcome, operation } from '../declaration/operation.ts';
+import { accessOperation } from '../declaration/mount-operations.ts';
+import { computing, type Outcome } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 import { printWrapped } from '../pipeline/wrapped-answer.ts';
 
@@ -41,7 +42,7 @@ function opened(verbatim: string): Outcome<unknown> {
   };
 }
 
-export const wrap = operation({
+export const wrap = accessOperation({
   route: 'POST /sys/wrapping/wrap',
   ...computing,
   freeForm: true,
@@ -55,7 +56,7 @@ export const wrap = operation({
   },
 });
 
-export const unwrap = operation({
+export const unwrap = accessOperation({
   route: 'POST /sys/wrapping/unwrap',
   withoutSecret: true,
   strangers: true,
@@ -68,14 +69,14 @@ export const unwrap = operation({
       help: 'Wrapping token: holds one response of a server, and works only once.',
     },
     isOfVault: true,
-    examples: [['coffer unwrap --in wrapping-token.txt', 'Unwrap a response; this works only once']],
+    examples: { 'coffer unwrap --in wrapping-token.txt': 'Unwrap a response; this works only once' },
   },
-  async run({ core, caller }, values) {
+  async run({ access, caller }, values) {
     const token = givenIn(values.token);
     if (token === undefined && caller.wrapped !== undefined) return opened(caller.wrapped);
     if (token === undefined) throw caller.token === undefined ? missing('token is empty') : notThere();
     if (!caller.may('sys/wrapping/unwrap', 'update')) throw denied(ownWords('permission denied'));
-    const answer = await (await core.access()).wrapping.take({ text: token });
+    const answer = await access.wrapping.take({ text: token });
     if (answer === undefined) throw notThere();
     return opened(answer);
   },
@@ -84,17 +85,17 @@ export const unwrap = operation({
 /**
  * Shows the origin of a wrapped response to the holder of its token: an unexpected one reveals an attacker in between.
  */
-export const lookup = operation({
+export const lookup = accessOperation({
   route: ['POST /sys/wrapping/lookup', 'GET /sys/wrapping/lookup'],
   capability: 'read',
   withoutSecret: true,
   unauthenticated: true,
   computes: true,
   params,
-  async run({ core, caller }, values) {
+  async run({ access, caller }, values) {
     const token = givenIn(values.token) ?? caller.token;
     if (token === undefined) throw missing('token is empty');
-    const found = await (await core.access()).wrapping.find(token);
+    const found = await access.wrapping.find(token);
     if (found === undefined) throw notThere();
     const { path, createdMs, creationTtl } = found.token;
     return {
@@ -103,13 +104,13 @@ export const lookup = operation({
   },
 });
 
-export const rewrap = operation({
+export const rewrap = accessOperation({
   route: 'POST /sys/wrapping/rewrap',
   withoutSecret: true,
   params,
-  async run({ core }, values) {
+  async run({ access }, values) {
     const token = givenIn(values.token);
-    const wrapped = token === undefined ? undefined : await (await core.access()).wrapping.rewrap(token);
+    const wrapped = token === undefined ? undefined : await access.wrapping.rewrap(token);
     if (wrapped === undefined) throw notThere();
     return { wrapInfo: printWrapped(wrapped) };
   },

@@ -61,18 +61,17 @@ const takenOff = boundKeys({
 type Owner = 'workspace' | 'project';
 type Owned = Pick<Workspaces | Projects, 'get' | 'bind' | 'rebind' | 'unbind'>;
 
-/** Example of a command: the line and its comment. */
-type Example = NonNullable<CliShape<unknown>['examples']>[number];
+type Examples = NonNullable<CliShape<unknown>['examples']>;
 
-interface Examples {
+interface Shown {
   /** Name of one in examples. */
   readonly name: string;
-  readonly bind: Example;
-  readonly unbind: Example;
+  readonly bind: Examples;
+  readonly unbind: Examples;
 }
 
 /** Declares the operations on the tags of workspaces, or on those of projects. */
-function operationsOn<const O extends Owner>(owner: O, { name, bind, unbind }: Examples) {
+function operationsOn<const O extends Owner>(owner: O, { name, bind, unbind }: Shown) {
   const { param, metavar } = RESOURCE_KINDS[owner].identifier;
   const id = text({ ...identifierOf(owner), required: true });
   const path = `/${owner}s/:${param}`;
@@ -92,7 +91,7 @@ function operationsOn<const O extends Owner>(owner: O, { name, bind, unbind }: E
   const shown = ({ id, bindings }: Pick<Project, 'id' | 'bindings'>) => ({
     data: { data: bindings.map((binding) => bindingResource(id, binding)) },
   });
-  const setting = (act: 'bind' | 'rebind', how: string, example: Example) => ({
+  const setting = (act: 'bind' | 'rebind', how: string, examples: Examples) => ({
     ...on({ data: given }, async (home, which, { data }) => shown(await home[act](which, data))),
     cli: {
       resolve,
@@ -100,7 +99,7 @@ function operationsOn<const O extends Owner>(owner: O, { name, bind, unbind }: E
       acts: true as const,
       done: ({ data }: JsonObject) =>
         `Set ${countedIn(data, 'tag')} on the ${owner}${how}${withoutValue(data)}.`,
-      examples: [example],
+      examples,
     },
   });
   const removed: ChangeWords = {
@@ -129,10 +128,10 @@ function operationsOn<const O extends Owner>(owner: O, { name, bind, unbind }: E
     bind: tagOperation({ route: [`PATCH ${own}`, `POST ${related}`], ...setting('bind', '', bind) }),
     rebind: tagOperation({
       route: `PATCH ${related}`,
-      ...setting('rebind', ', replacing all others', [
-        `coffer ${owner}s rebind ${name} env=prod --org acme`,
-        'Set env=prod, and remove all other KEY=VALUE tags',
-      ]),
+      ...setting('rebind', ', replacing all others', {
+        [`coffer ${owner}s rebind ${name} env=prod --org acme`]:
+          'Set env=prod, and remove all other KEY=VALUE tags',
+      }),
     }),
     unbind: tagOperation({
       route: [`DELETE ${own}`, `DELETE ${related}`],
@@ -146,7 +145,7 @@ function operationsOn<const O extends Owner>(owner: O, { name, bind, unbind }: E
         unchanged: ({ [param]: id, data }, runner) =>
           bindingsMissing(runner, `${owner}s bindings`, { [param]: id }, data),
         done: ({ data }, _data, _existing, missing) => changeText(removed, lengthOf(data), missing),
-        examples: [unbind],
+        examples: unbind,
       },
     }),
   };
@@ -154,21 +153,21 @@ function operationsOn<const O extends Owner>(owner: O, { name, bind, unbind }: E
 
 export const onWorkspace = operationsOn('workspace', {
   name: 'billing',
-  bind: ['coffer workspaces bind billing env=prod team=core --org acme', 'Set two tags'],
-  unbind: [
-    'coffer workspaces unbind billing env --org acme',
-    'Remove the tag env=…; one inherited from the project stays',
-  ],
+  bind: { 'coffer workspaces bind billing env=prod team=core --org acme': 'Set two tags' },
+  unbind: {
+    'coffer workspaces unbind billing env --org acme':
+      'Remove the tag env=…; one inherited from the project stays',
+  },
 });
 
 export const onProject = operationsOn('project', {
   name: 'platform',
-  bind: [
-    'coffer projects bind platform env=prod --org acme',
-    'Set a tag, which all workspaces of the project inherit',
-  ],
-  unbind: [
-    'coffer projects unbind platform env --org acme',
-    'Remove the tag env=…, which the workspaces then no longer inherit',
-  ],
+  bind: {
+    'coffer projects bind platform env=prod --org acme':
+      'Set a tag, which all workspaces of the project inherit',
+  },
+  unbind: {
+    'coffer projects unbind platform env --org acme':
+      'Remove the tag env=…, which the workspaces then no longer inherit',
+  },
 });

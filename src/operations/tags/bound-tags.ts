@@ -92,14 +92,12 @@ export const where = tagOperation({
     table: boundTagTable,
     lines: boundTagLines,
     resolve: async (raw) => ({ [FIELDS]: BOUND_TAG_FIELDS.join(','), ...raw }),
-    examples: [
-      ['coffer tags where env=prod --org acme', 'Find the projects and workspaces with a tag'],
-      [
-        'coffer tags where env=prod env=stage --on workspaces --org acme',
+    examples: {
+      'coffer tags where env=prod --org acme': 'Find the projects and workspaces with a tag',
+      'coffer tags where env=prod env=stage --on workspaces --org acme':
         'Find workspaces with either of two tags',
-      ],
-      ['coffer tags where owner --all --org acme', 'List every value that the tag "owner" has'],
-    ],
+      'coffer tags where owner --all --org acme': 'List every value that the tag "owner" has',
+    },
   },
   async run(call, values) {
     const { organization_name, [TAGGED]: any, [KIND]: kind, [FIELDS]: asked } = values;

@@ -50,7 +50,7 @@ export const create = tagOperation({
   },
   cli: {
     makes: true,
-    examples: [['coffer orgs create acme --email ops@example.com', 'Create an organization']],
+    examples: { 'coffer orgs create acme --email ops@example.com': 'Create an organization' },
     ...printing.one,
     instead: (_, document) => {
       const names = printing.one.lines(document);
@@ -144,7 +144,7 @@ export const update = tagOperation({
   },
   cli: {
     ...printing.one,
-    examples: [['coffer orgs update acme --email ops@example.com', 'Set the contact address']],
+    examples: { 'coffer orgs update acme --email ops@example.com': 'Set the contact address' },
   },
   async run(call, { organization_name, name, email, ...values }) {
     // Policies for the new name then apply to everything in it, so it requires permission to create an organization of

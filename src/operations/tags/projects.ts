@@ -89,12 +89,10 @@ export const create = tagOperation({
     ...printing.one,
     instead: ({ organization_name }, document) =>
       createdText('project', printing.one.lines(document), organization_name),
-    examples: [
-      [
-        'coffer projects create platform --bind env=prod --org acme',
+    examples: {
+      'coffer projects create platform --bind env=prod --org acme':
         'Create a project whose workspaces inherit env=prod',
-      ],
-    ],
+    },
   },
   async run(call, { organization_name, name, ...content }) {
     const project = await call.tags.projects.create(
@@ -129,7 +127,7 @@ export const list = tagOperation({
     empty: { what: 'projects', create: 'coffer projects create NAME' },
     paged: true,
     ...printing.page,
-    examples: [['coffer projects list --org acme', 'List the first 20 projects']],
+    examples: { 'coffer projects list --org acme': 'List the first 20 projects' },
   },
   async run(call, values) {
     const { organization_name, q, 'filter[names]': names, [TAGGED]: bindings, sort, include } = values;
@@ -184,7 +182,7 @@ export const update = tagOperation({
   cli: {
     resolve: which.resolve,
     ...printing.one,
-    examples: [['coffer projects update platform --name infrastructure --org acme', 'Rename a project']],
+    examples: { 'coffer projects update platform --name infrastructure --org acme': 'Rename a project' },
   },
   async run(call, { name, ...values }) {
     const change = { ...contentIn(values), name: name === undefined ? undefined : (name ?? '') };
@@ -212,12 +210,10 @@ export const move = tagOperation({
   cli: {
     resolve: idsFor({ project_id: 'project', data: 'workspace' }),
     done: ({ data }) => `Moved ${countedIn(data, 'workspace')}.`,
-    examples: [
-      [
-        'coffer projects move platform --workspace billing --org acme',
+    examples: {
+      'coffer projects move platform --workspace billing --org acme':
         'Move the workspace billing from its project to platform',
-      ],
-    ],
+    },
   },
   run: done(async (call, { project_id, data }) => {
     const { tags } = call;

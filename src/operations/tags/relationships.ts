@@ -120,13 +120,11 @@ export const attach = tagOperation({
     resolve: inTurn(existingTagByName, idsFor({ data: 'workspace' })),
     unchanged: workspacesAlready(true),
     done: ({ data }, _data, _existing, already) => changeText(ATTACHED, lengthOf(data), already),
-    examples: [
-      [
-        'coffer tags attach env:prod --workspace billing --workspace web --org acme',
+    examples: {
+      'coffer tags attach env:prod --workspace billing --workspace web --org acme':
         'Add a tag to two workspaces',
-      ],
-      ['coffer tags attach env:prod team:core --workspace billing --org acme', 'Add two tags to a workspace'],
-    ],
+      'coffer tags attach env:prod team:core --workspace billing --org acme': 'Add two tags to a workspace',
+    },
   },
   run: changingWorkspaces('attach'),
 });
@@ -138,12 +136,10 @@ export const detach = tagOperation({
     resolve: tagAndWorkspacesByName,
     unchanged: workspacesAlready(false),
     done: ({ data }, _data, _existing, already) => changeText(DETACHED, lengthOf(data), already),
-    examples: [
-      [
-        'coffer tags detach env:prod --workspace web --org acme',
+    examples: {
+      'coffer tags detach env:prod --workspace web --org acme':
         'Remove a tag from a workspace; the tag itself is not deleted',
-      ],
-    ],
+    },
   },
   run: changingWorkspaces('detach'),
 });
@@ -156,12 +152,10 @@ export const tag = tagOperation({
     byTheWay: newTagsIn('data'),
     unchanged: tagsAlready(true),
     done: ({ data }, _data, _existing, already) => changeText(TAGGED, lengthOf(data), already),
-    examples: [
-      [
-        'coffer workspaces tag billing env:prod team:core --org acme',
+    examples: {
+      'coffer workspaces tag billing env:prod team:core --org acme':
         'Add two tags, which are created if they do not exist',
-      ],
-    ],
+    },
   },
   run: changingTags('tag'),
 });
@@ -173,7 +167,7 @@ export const retag = tagOperation({
     resolve: workspaceAndTagsByName,
     byTheWay: newTagsIn('data'),
     done: ({ data }) => `The workspace now has ${countedIn(data, 'tag')}.`,
-    examples: [['coffer workspaces retag billing env:prod --org acme', 'Remove all other tags']],
+    examples: { 'coffer workspaces retag billing env:prod --org acme': 'Remove all other tags' },
   },
   run: changingTags('retag'),
 });
@@ -185,12 +179,10 @@ export const untag = tagOperation({
     resolve: workspaceAndTagsByName,
     unchanged: tagsAlready(false),
     done: ({ data }, _data, _existing, already) => changeText(UNTAGGED, lengthOf(data), already),
-    examples: [
-      [
-        'coffer workspaces untag billing env:test --org acme',
+    examples: {
+      'coffer workspaces untag billing env:test --org acme':
         'Remove a tag from a workspace; the tag itself is not deleted',
-      ],
-    ],
+    },
   },
   run: changingTags('untag'),
 });

@@ -55,12 +55,10 @@ export const create = tagOperation({
     ...printing.one,
     instead: ({ organization_name, key }) =>
       `Reserved tag key ${String(key)} in ${String(organization_name)}.`,
-    examples: [
-      [
-        'coffer tags reserved create env --disable-overrides --org acme',
+    examples: {
+      'coffer tags reserved create env --disable-overrides --org acme':
         'Do not let workspaces have another value for env than their project',
-      ],
-    ],
+    },
   },
   async run({ tags: { reservedKeys } }, { organization_name, key, 'disable-overrides': isFixed = false }) {
     const made = await reservedKeys.create(organization_name, key ?? '', isFixed, attributePointer('key'));
@@ -107,12 +105,10 @@ export const update = tagOperation({
   cli: {
     resolve: which.resolve,
     ...printing.one,
-    examples: [
-      [
-        'coffer tags reserved update env --no-disable-overrides --org acme',
+    examples: {
+      'coffer tags reserved update env --no-disable-overrides --org acme':
         'Let workspaces have another value for env than their project',
-      ],
-    ],
+    },
   },
   async run({ tags: { reservedKeys } }, { key, 'disable-overrides': isFixed, ...values }) {
     const change = {

@@ -48,7 +48,7 @@ export const create = tagOperation({
     ...tagListing.all,
     instead: ({ organization_name }, document) =>
       createdText('tag', tagListing.all.lines(document), organization_name),
-    examples: [['coffer tags create env:prod env:test --org acme', 'Create two tags']],
+    examples: { 'coffer tags create env:prod env:test --org acme': 'Create two tags' },
   },
   async run({ tags: { pool } }, { organization_name, data }) {
     const tags = await pool.create(organization_name, data);
@@ -90,16 +90,14 @@ export const list = tagOperation({
     paged: true,
     ...tagListing.page,
     resolve: idsFor({ [EXCLUDE]: 'workspace' }),
-    examples: [
-      ['coffer tags list --org acme', 'List the first 20 tags'],
-      ['coffer tags list prod --all --org acme', 'List tags with "prod" in the name'],
-      ['coffer tags list --not-on billing --org acme', 'List tags that the workspace does not have yet'],
-      ['coffer tags list --unused --org acme', 'List tags that "coffer tags prune --unused" would delete'],
-      [
-        "coffer tags list --all --org acme -o json | jq -r '.data[].attributes.name'",
+    examples: {
+      'coffer tags list --org acme': 'List the first 20 tags',
+      'coffer tags list prod --all --org acme': 'List tags with "prod" in the name',
+      'coffer tags list --not-on billing --org acme': 'List tags that the workspace does not have yet',
+      'coffer tags list --unused --org acme': 'List tags that "coffer tags prune --unused" would delete',
+      "coffer tags list --all --org acme -o json | jq -r '.data[].attributes.name'":
         'Print the names from JSON',
-      ],
-    ],
+    },
   },
   async run(call, values) {
     const { organization_name, q, [EXCLUDE]: excluded, [UNUSED_ONLY]: isUnusedOnly } = values;
@@ -177,10 +175,10 @@ export const rename = tagOperation({
     ...tagListing.one,
     instead: (values, document) =>
       renamedText(values, (document as ResourceDocument<TagResource> | undefined)?.data),
-    examples: [
-      ['coffer tags rename env:prd env:prod --org acme', 'Rename a tag on all workspaces'],
-      ['coffer tags rename env:prd env:prod --merge --org acme', 'Merge into the existing tag env:prod'],
-    ],
+    examples: {
+      'coffer tags rename env:prd env:prod --org acme': 'Rename a tag on all workspaces',
+      'coffer tags rename env:prd env:prod --merge --org acme': 'Merge into the existing tag env:prod',
+    },
   },
   async run({ tags, caller }, { tag_id, organization_name = '', tag_name = '', name, merge = false }) {
     const which = meant(tag_id, organization_name, tag_name);
@@ -208,9 +206,9 @@ export const remove = tagOperation({
     resolve: idsFor({ data: 'tag' }),
     confirm: ({ data }, runner) => question(idsIn(data), runner),
     done: ({ data }) => `Deleted ${countedIn(data, 'tag')}.`,
-    examples: [
-      ['coffer tags delete env:old --org acme', 'Delete a tag, and remove it from all workspaces and keys'],
-    ],
+    examples: {
+      'coffer tags delete env:old --org acme': 'Delete a tag, and remove it from all workspaces and keys',
+    },
   },
   async run(
     { tags: { pool } },

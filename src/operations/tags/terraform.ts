@@ -66,7 +66,10 @@ export const details = tagOperation({
   anyToken: true,
   async run(call) {
     const { caller } = call;
-    const user = caller.accessor === undefined ? OWNER : userOf(await findOwn(call));
+    const user =
+      caller.accessor === undefined
+        ? OWNER
+        : userOf(await findOwn({ ...call, access: await call.core.access() }));
     return {
       data: {
         data: {

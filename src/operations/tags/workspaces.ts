@@ -127,14 +127,12 @@ export const create = tagOperation({
     ...printing.one,
     instead: ({ organization_name }, document) =>
       createdText('workspace', printing.one.lines(document), organization_name),
-    examples: [
-      ['coffer workspaces create web api --org acme', 'Create two workspaces'],
-      ['coffer workspaces create billing --tag env:prod --org acme', 'Create a workspace with a tag'],
-      [
-        'coffer workspaces create web --bind env=prod --project platform --org acme',
+    examples: {
+      'coffer workspaces create web api --org acme': 'Create two workspaces',
+      'coffer workspaces create billing --tag env:prod --org acme': 'Create a workspace with a tag',
+      'coffer workspaces create web --bind env=prod --project platform --org acme':
         'Create a workspace in a project',
-      ],
-    ],
+    },
   },
   async run(call, { organization_name, name, description, tags, ...values }) {
     const project = await placeIn(call, organization_name, values.project);
@@ -196,22 +194,16 @@ export const list = tagOperation({
     paged: true,
     ...printing.page,
     resolve: idsFor({ [PROJECT]: 'project' }),
-    examples: [
-      ['coffer workspaces list --org acme', 'List the first 20 workspaces'],
-      ["coffer workspaces list --without-tag '*' --org acme", 'List workspaces without any tag'],
-      [
-        'coffer workspaces list --tag env:prod --without-tag team:core --all --org acme',
+    examples: {
+      'coffer workspaces list --org acme': 'List the first 20 workspaces',
+      "coffer workspaces list --without-tag '*' --org acme": 'List workspaces without any tag',
+      'coffer workspaces list --tag env:prod --without-tag team:core --all --org acme':
         'List all workspaces that have one tag but not another',
-      ],
-      [
-        "coffer workspaces list --any-tag 'env:*' team:core --org acme",
+      "coffer workspaces list --any-tag 'env:*' team:core --org acme":
         'List workspaces with any of several tags',
-      ],
-      [
-        'coffer workspaces list --bound env=prod --project platform --org acme',
+      'coffer workspaces list --bound env=prod --project platform --org acme':
         'List workspaces of a project that have a KEY=VALUE tag',
-      ],
-    ],
+    },
   },
   async run(call, values) {
     const { organization_name, [TAGGED]: bindings, [PROJECT]: project, sort, include } = values;
@@ -299,12 +291,10 @@ export const update = tagOperation({
   cli: {
     resolve: inTurn(which.resolve, projectByName),
     ...printing.one,
-    examples: [
-      [
-        'coffer workspaces update billing --name invoicing --org acme',
+    examples: {
+      'coffer workspaces update billing --name invoicing --org acme':
         'Rename a workspace; its ID and tags are kept',
-      ],
-    ],
+    },
   },
   async run(call, { name, description, ...values }) {
     const { tags } = call;

@@ -51,13 +51,11 @@ export const declaration = transitOperation({
   cli: {
     lines: (data: DataKeyData) =>
       data.plaintext === undefined ? [data.ciphertext] : [data.plaintext, data.ciphertext],
-    examples: [
-      [
-        'coffer transit datakey plaintext orders -o json',
+    examples: {
+      'coffer transit datakey plaintext orders -o json':
         'Get a data key in plaintext, and its ciphertext to store',
-      ],
-      ['coffer transit datakey wrapped orders', 'Get only the encrypted data key'],
-    ],
+      'coffer transit datakey wrapped orders': 'Get only the encrypted data key',
+    },
   },
   async run({ engine }, values) {
     const made = await dataKey(engine, values.name, requestOf(values));
@@ -79,9 +77,9 @@ export const many = transitOperation({
       data.key_pairs.map(({ plaintext, ciphertext }) =>
         plaintext === undefined ? ciphertext : `${plaintext} ${ciphertext}`,
       ),
-    examples: [
-      ['coffer transit datakeys wrapped orders --count 100', 'Generate several data keys, one per line'],
-    ],
+    examples: {
+      'coffer transit datakeys wrapped orders --count 100': 'Generate several data keys, one per line',
+    },
   },
   async run({ engine }, values) {
     const made = await dataKeys(engine, values.name, values.count, requestOf(values));

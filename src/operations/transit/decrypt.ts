@@ -36,10 +36,10 @@ export const declaration = transitOperation({
     input: { param: 'ciphertext', as: 'text', what: 'the ciphertext' },
     result: { member: 'plaintext', as: 'base64' },
     copies: true,
-    examples: [
-      ['coffer transit decrypt orders service:v1:…', 'Decrypt a ciphertext given as an argument'],
-      ['coffer transit decrypt orders --in card.enc --out card.txt', 'Read from a file and write to a file'],
-    ],
+    examples: {
+      'coffer transit decrypt orders service:v1:…': 'Decrypt a ciphertext given as an argument',
+      'coffer transit decrypt orders --in card.enc --out card.txt': 'Read from a file and write to a file',
+    },
   },
   async run({ engine }, values): Promise<Outcome<SingleOrBatch<PlaintextData, PlaintextData>>> {
     // Loaded on use: a command that calls an agent or a server only needs the declaration, and starts faster.

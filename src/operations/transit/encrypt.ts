@@ -77,11 +77,11 @@ export const declaration = transitOperation({
     result: { member: 'ciphertext', as: 'text' },
     byTheWay: async ({ name }, runner) =>
       (await isMissing(runner, 'transit keys read', { name })) ? [{ kind: 'key', name: String(name) }] : [],
-    examples: [
-      ["printf '4242' | coffer transit encrypt orders", 'Encrypt standard input'],
-      ['coffer transit encrypt orders --in card.txt --out card.enc', 'Read from a file and write to a file'],
-      ['coffer transit encrypt orders --batch items.ndjson', 'Encrypt many values, one JSON object per line'],
-    ],
+    examples: {
+      "printf '4242' | coffer transit encrypt orders": 'Encrypt standard input',
+      'coffer transit encrypt orders --in card.txt --out card.enc': 'Read from a file and write to a file',
+      'coffer transit encrypt orders --batch items.ndjson': 'Encrypt many values, one JSON object per line',
+    },
   },
   exists: ({ engine }, values) => withValue(findKey(engine, values.name), (key) => key !== undefined),
   async run(

@@ -53,16 +53,12 @@ export const exportKey = transitOperation({
     async foresee({ name, key_type: kind }, runner) {
       if (!isPublicKind(kind)) await foreseeExport(name, runner, notExportable);
     },
-    examples: [
-      [
-        'coffer transit keys export releases --key-type public-key --version latest',
+    examples: {
+      'coffer transit keys export releases --key-type public-key --version latest':
         'Export the public key of the latest version',
-      ],
-      [
-        'coffer transit keys export orders --key-type encryption-key -o json',
+      'coffer transit keys export orders --key-type encryption-key -o json':
         'Export the secret key of every version as JSON',
-      ],
-    ],
+    },
   },
   async run({ engine }, values) {
     const { key, printed } = await exportVersions(engine, values.name, {
@@ -95,12 +91,10 @@ export const byokExport = transitOperation({
       const { sourceNotExportable } = await import('../../transit/key-exchange/byok-export.ts');
       await foreseeExport(source, runner, sourceNotExportable);
     },
-    examples: [
-      [
-        'coffer transit byok-export other-server orders --version latest',
+    examples: {
+      'coffer transit byok-export other-server orders --version latest':
         'Print the encrypted key, for "transit import" on the other server',
-      ],
-    ],
+    },
   },
   async run({ engine }, values) {
     const { transferKey } = await import('../../transit/key-exchange/byok-export.ts');
@@ -115,12 +109,10 @@ export const wrappingKey = transitOperation({
   withoutSecret: true,
   cli: {
     result: { member: 'public_key', as: 'text' },
-    examples: [
-      [
-        'coffer transit wrapping-key > wrapping.pem',
+    examples: {
+      'coffer transit wrapping-key > wrapping.pem':
         'Save the public key with which to encrypt keys for import',
-      ],
-    ],
+    },
   },
   async run({ engine }) {
     const { wrappingPublicKey } = await import('../../transit/key-exchange/wrapping.ts');
@@ -134,12 +126,10 @@ export const backup = transitOperation({
   cli: {
     result: { member: 'backup', as: 'text' },
     foresee: foreseeBackup,
-    examples: [
-      [
-        'coffer transit backup orders --out orders.backup',
+    examples: {
+      'coffer transit backup orders --out orders.backup':
         'Write a backup; it contains the key material in plaintext',
-      ],
-    ],
+    },
   },
   async run({ engine }, values) {
     // A codec of a thousand lines, which nothing else needs.
@@ -173,13 +163,11 @@ export const restore = transitOperation({
       expected: { what: 'a key backup', hint: 'use the output of "coffer transit backup NAME"' },
     },
     done: ({ name }) => (name === undefined ? 'Restored the key.' : `Restored key ${name}.`),
-    examples: [
-      ['coffer transit restore --in orders.backup', 'Restore under the original name'],
-      [
-        'vault read -field=backup transit/backup/orders | coffer transit restore',
+    examples: {
+      'coffer transit restore --in orders.backup': 'Restore under the original name',
+      'vault read -field=backup transit/backup/orders | coffer transit restore':
         'Restore a key from Vault to use it offline',
-      ],
-    ],
+    },
   },
   async run({ engine }, values) {
     // A codec of a thousand lines, which nothing else needs.

@@ -36,9 +36,9 @@ export const declaration = transitOperation({
       hint: 'compute the HMAC of its hash: "coffer transit hash --in FILE | coffer transit hmac NAME"',
     },
     result: { member: 'hmac', as: 'text' },
-    examples: [
-      ["printf 'order 17' | coffer transit hmac orders", 'Compute an HMAC (works with every key type)'],
-    ],
+    examples: {
+      "printf 'order 17' | coffer transit hmac orders": 'Compute an HMAC (works with every key type)',
+    },
   },
   async run({ engine }, values): Promise<Outcome<SingleOrBatch<HmacData, HmacData>>> {
     const options = { algorithm: values.algorithm, keyVersion: values.key_version };

@@ -83,18 +83,14 @@ export const create = transitOperation({
     input: KEY_INPUT,
     resolve: wrapLocally,
     done: (values) => `Imported key ${values['name']} (${values['type']}, version 1).`,
-    examples: [
-      [
-        'coffer transit import releases --type ed25519 --in private.pem',
+    examples: {
+      'coffer transit import releases --type ed25519 --in private.pem':
         'Import a private key; it is encrypted before it is sent to a server',
-      ],
-      [
-        'coffer transit import upstream --type rsa-4096 --in public.pem',
+      'coffer transit import upstream --type rsa-4096 --in public.pem':
         'Import a public key for verification',
-      ],
-      ['openssl rand -base64 32 | coffer transit import orders', 'Import a symmetric key'],
-      ['coffer transit import inbox --type x25519 --in key.txt', 'Import an age identity'],
-    ],
+      'openssl rand -base64 32 | coffer transit import orders': 'Import a symmetric key',
+      'coffer transit import inbox --type x25519 --in key.txt': 'Import an age identity',
+    },
   },
   run: done(async ({ engine }, values) => {
     if (values.convergent_encryption !== undefined) {
@@ -133,7 +129,7 @@ export const addVersion = transitOperation({
     input: KEY_INPUT,
     resolve: wrapLocally,
     done: (values) => `Imported a version of key ${values['name']}.`,
-    examples: [['coffer transit import-version releases --in next.pem', 'Add a version to an imported key']],
+    examples: { 'coffer transit import-version releases --in next.pem': 'Add a version to an imported key' },
   },
   run: done(async ({ engine }, values) => {
     const { importVersion } = await import('../../transit/key-exchange/import-version.ts');
@@ -182,12 +178,9 @@ export const derive = transitOperation({
     input: { param: 'peer_public_key', as: 'text' },
     done: (values) =>
       `Derived key ${values['name']} (${values['derived_key_type'] ?? DEFAULT_KEY_TYPE}, version 1).`,
-    examples: [
-      [
-        'coffer transit derive-key with-bob --base-key-name mine --in bob.pem',
-        'Derive a key shared with Bob',
-      ],
-    ],
+    examples: {
+      'coffer transit derive-key with-bob --base-key-name mine --in bob.pem': 'Derive a key shared with Bob',
+    },
   },
   run: done(async ({ engine }, values) => {
     const { deriveKey } = await import('../../transit/key-exchange/derive-key.ts');

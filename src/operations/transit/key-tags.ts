@@ -112,12 +112,10 @@ export const tag = transitOperation({
     unchanged: tagsOfKeyAlready(true),
     done: ({ name, tags: given }, _data, _existing, already) =>
       changeText(tagged(name), lengthOf(given), already),
-    examples: [
-      [
-        'coffer transit keys tag orders env:prod team:core --org acme',
+    examples: {
+      'coffer transit keys tag orders env:prod team:core --org acme':
         'Add two tags, which are created if they do not exist',
-      ],
-    ],
+    },
   },
   async run(call, { name, organization = '', tags: given }) {
     checkTexts(given);
@@ -149,12 +147,9 @@ export const untag = transitOperation({
     unchanged: tagsOfKeyAlready(false),
     done: ({ name, tags: given }, _data, _existing, missing) =>
       changeText(untagged(name), lengthOf(given), missing),
-    examples: [
-      [
-        'coffer transit keys untag orders env:test',
-        'Remove a tag from the key; the tag itself is not deleted',
-      ],
-    ],
+    examples: {
+      'coffer transit keys untag orders env:test': 'Remove a tag from the key; the tag itself is not deleted',
+    },
   },
   async run(call, { name, tags: given }) {
     checkTexts(given);

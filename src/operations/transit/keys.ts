@@ -73,15 +73,13 @@ export const create = transitOperation({
     done: (values, data, existing) =>
       `${existing ? `Key ${values['name']} already exists` : `Created key ${values['name']}`} (${data?.type}, version ${data?.latest_version}).` +
       (existing ? '' : forGood(values)),
-    examples: [
-      ['coffer transit keys create orders', 'Create an encryption key (AES-256-GCM)'],
-      ['coffer transit keys create app mail backup', 'Create three keys'],
-      ['coffer transit keys create releases --type ed25519', 'Create a signing key'],
-      [
-        'coffer transit keys create search --derived --convergent-encryption',
+    examples: {
+      'coffer transit keys create orders': 'Create an encryption key (AES-256-GCM)',
+      'coffer transit keys create app mail backup': 'Create three keys',
+      'coffer transit keys create releases --type ed25519': 'Create a signing key',
+      'coffer transit keys create search --derived --convergent-encryption':
         'Create a convergent key: equal values get equal ciphertexts',
-      ],
-    ],
+    },
   },
   async run({ engine }, values) {
     const { key, existed } = await createKey(engine, values.name, {
@@ -199,13 +197,11 @@ export const list = transitOperation({
     result: { member: 'keys', as: 'lines' },
     forTerminal: keyListTable,
     empty: { what: 'keys', create: 'coffer transit keys create NAME' },
-    examples: [
-      ['coffer transit keys list --tag env:prod --org acme', 'List keys with a tag'],
-      [
-        'for key in $(coffer transit keys list); do coffer transit keys read "$key" -o json; done',
+    examples: {
+      'coffer transit keys list --tag env:prod --org acme': 'List keys with a tag',
+      'for key in $(coffer transit keys list); do coffer transit keys read "$key" -o json; done':
         'Print type, versions and times of each key as JSON, one line per key; -o json alone prints names',
-      ],
-    ],
+    },
   },
   async run(call, values) {
     const { after = '', limit, tag, organization } = values;
@@ -265,17 +261,13 @@ export const configure = transitOperation({
       if (changes === '') return `No setting given. No changes made to key ${values['name']}.`;
       return `Updated key ${values['name']} (${data?.type})${changes}.`;
     },
-    examples: [
-      [
-        'coffer transit keys config orders --min-decryption-version 2',
+    examples: {
+      'coffer transit keys config orders --min-decryption-version 2':
         'Refuse to decrypt ciphertexts of version 1',
-      ],
-      [
-        'coffer transit keys config orders --keep-versions 3',
+      'coffer transit keys config orders --keep-versions 3':
         'Allow only the last three versions, also after each rotation',
-      ],
-      ['coffer transit keys config orders --deletion-allowed', 'Allow deleting the key'],
-    ],
+      'coffer transit keys config orders --deletion-allowed': 'Allow deleting the key',
+    },
   },
   async run({ engine }, values) {
     const { key, warnings } = await configureKey(engine, values.name, {
@@ -318,13 +310,11 @@ export const rotate = transitOperation({
       (data?.supports_encryption
         ? ` Rewrap old values with "coffer transit rewrap ${values['name']} CIPHERTEXT", those in files with "coffer secrets rewrap FILE".`
         : ''),
-    examples: [
-      [
-        'coffer transit keys rotate orders',
+    examples: {
+      'coffer transit keys rotate orders':
         'Encrypt new values with a new version; old values can still be decrypted',
-      ],
-      ['coffer transit keys rotate releases --force', 'Rotate a signing key'],
-    ],
+      'coffer transit keys rotate releases --force': 'Rotate a signing key',
+    },
   },
   async run({ engine }, values) {
     return { data: keyData(engine, await rotateKey(engine, values.name, values.force)) };
@@ -343,12 +333,10 @@ export const trim = transitOperation({
     }),
   },
   cli: {
-    examples: [
-      [
-        'coffer transit keys config orders --min-decryption-version 2 --min-encryption-version 2 && coffer transit keys trim orders --min-available-version 2',
+    examples: {
+      'coffer transit keys config orders --min-decryption-version 2 --min-encryption-version 2 && coffer transit keys trim orders --min-available-version 2':
         'Refuse version 1, then delete it permanently',
-      ],
-    ],
+    },
     acts: true,
     table: keyTable,
     done: (values, data) =>

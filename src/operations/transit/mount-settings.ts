@@ -16,10 +16,10 @@ export const configureKeyDefaults = transitOperation({
     }),
   },
   cli: {
-    examples: [
-      ['coffer transit key-defaults', 'Show the current setting'],
-      ['coffer transit key-defaults --disable-upsert', 'Make a mistyped key name an error'],
-    ],
+    examples: {
+      'coffer transit key-defaults': 'Show the current setting',
+      'coffer transit key-defaults --disable-upsert': 'Make a mistyped key name an error',
+    },
     withoutParam: { param: 'disable_upsert', run: 'read-key-defaults' },
     details,
   },
@@ -49,10 +49,10 @@ export const configureCache = transitOperation({
     }),
   },
   cli: {
-    examples: [
-      ['coffer transit cache-config', 'Show the current size'],
-      ['coffer transit cache-config --size 500', 'Limit the cache to 500 keys'],
-    ],
+    examples: {
+      'coffer transit cache-config': 'Show the current size',
+      'coffer transit cache-config --size 500': 'Limit the cache to 500 keys',
+    },
     result: { member: 'size', as: 'text' },
     withoutParam: { param: 'size', run: 'read-cache-config' },
   },

@@ -22,10 +22,10 @@ export const jwks = transitOperation({
       head: ['Key ID', 'Type', 'Algorithm'],
       rows: keys.map(({ kid, kty, alg }) => [kid, String(kty), typeof alg === 'string' ? alg : '']),
     }),
-    examples: [
-      ['coffer transit keys jwks tokens > jwks.json', 'Write a JWKS file for a web server'],
-      ['coffer transit keys jwks tokens -o json | jq -r .keys[].kid', 'Print only the key IDs'],
-    ],
+    examples: {
+      'coffer transit keys jwks tokens > jwks.json': 'Write a JWKS file for a web server',
+      'coffer transit keys jwks tokens -o json | jq -r .keys[].kid': 'Print only the key IDs',
+    },
   },
   async run({ engine }, { name }) {
     const { jsonWebKeySet } = await import('../../transit/jwks.ts');
@@ -51,10 +51,10 @@ export const csr = transitOperation({
   cli: {
     input: { param: 'csr', as: 'text', onRequest: true },
     result: { member: 'csr', as: 'text' },
-    examples: [
-      ['coffer transit keys csr releases --in template.csr', 'Use the subject and extensions of another CSR'],
-      ['coffer transit keys csr releases | openssl req -noout -text', 'Print a CSR with an empty subject'],
-    ],
+    examples: {
+      'coffer transit keys csr releases --in template.csr': 'Use the subject and extensions of another CSR',
+      'coffer transit keys csr releases | openssl req -noout -text': 'Print a CSR with an empty subject',
+    },
   },
   async run({ engine }, values) {
     // Loaded on use, because it is rarely needed.
@@ -82,12 +82,10 @@ export const setCertificate = transitOperation({
     acts: true,
     input: { param: 'certificate_chain', as: 'text' },
     done: (values) => `Set the certificate chain of key ${values['name']}.`,
-    examples: [
-      [
-        'coffer transit keys set-certificate releases --in chain.pem',
+    examples: {
+      'coffer transit keys set-certificate releases --in chain.pem':
         'Store the chain for the latest version of the key',
-      ],
-    ],
+    },
   },
   async run({ engine }, values) {
     const { setCertificateChain } = await import('../../transit/certificates/chain.ts');

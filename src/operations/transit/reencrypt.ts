@@ -53,16 +53,12 @@ export const declaration = transitOperation({
     batch: contextsApart,
     input: { param: 'ciphertext', as: 'text', what: 'the ciphertext' },
     result: { member: 'ciphertext', as: 'text' },
-    examples: [
-      [
-        'coffer transit reencrypt orders archive service:v1:…',
+    examples: {
+      'coffer transit reencrypt orders archive service:v1:…':
         'Decrypt with the key "orders" and encrypt with the key "archive"',
-      ],
-      [
-        'coffer transit reencrypt orders archive --batch old.ndjson --out new.ndjson',
+      'coffer transit reencrypt orders archive --batch old.ndjson --out new.ndjson':
         'Re-encrypt many ciphertexts, one JSON object per line',
-      ],
-    ],
+    },
   },
   async run(call, values): Promise<Outcome<SingleOrBatch<EncryptedData, EncryptedData>>> {
     const { name, destination } = values;

@@ -41,12 +41,9 @@ export const softDelete = transitOperation({
     unchanged: already(isMarked),
     done: (values, _data, _existing, unchanged) =>
       `${unchanged === 1 ? 'No changes made. To restore the key' : `Soft-deleted key ${values['name']}. To undo this`}, run "coffer transit keys soft-delete-restore ${values['name']}".`,
-    examples: [
-      [
-        'coffer transit keys soft-delete orders',
-        'Stop every use of a key; "soft-delete-restore" undoes that',
-      ],
-    ],
+    examples: {
+      'coffer transit keys soft-delete orders': 'Stop every use of a key; "soft-delete-restore" undoes that',
+    },
   },
   run: ({ engine }, values) =>
     markSoftDeleted(engine, values.name, true, 'key was already marked as soft deleted'),
@@ -62,7 +59,7 @@ export const restoreDeleted = transitOperation({
     unchanged: already((key) => !isMarked(key)),
     done: (values, _data, _existing, unchanged) =>
       unchanged === 1 ? 'No changes made.' : `Restored key ${values['name']}.`,
-    examples: [['coffer transit keys soft-delete-restore orders', 'Use a soft-deleted key again']],
+    examples: { 'coffer transit keys soft-delete-restore orders': 'Use a soft-deleted key again' },
   },
   run: ({ engine }, values) => markSoftDeleted(engine, values.name, false, 'key was already restored'),
 });
@@ -111,9 +108,9 @@ export const revoke = transitOperation({
       unchanged === 1
         ? `No changes made: ${subjectOf(values)} is already revoked.`
         : `Revoked ${subjectOf(values)}. To undo this, run "coffer transit keys reinstate ${values['name']} ${values['version']}".`,
-    examples: [
-      ['coffer transit keys revoke orders 2', 'Refuse everything that version 2 encrypted or signed'],
-    ],
+    examples: {
+      'coffer transit keys revoke orders 2': 'Refuse everything that version 2 encrypted or signed',
+    },
   },
   run: async ({ engine }, values) => ({
     data: keyData(engine, await revokeVersion(engine, values.name, values.version)),
@@ -133,7 +130,7 @@ export const reinstate = transitOperation({
       unchanged === 1
         ? `No changes made: ${subjectOf(values)} is not revoked.`
         : `Reinstated ${subjectOf(values)}.`,
-    examples: [['coffer transit keys reinstate orders 2', 'Undo the revocation of version 2']],
+    examples: { 'coffer transit keys reinstate orders 2': 'Undo the revocation of version 2' },
   },
   run: async ({ engine }, values) => ({
     data: keyData(engine, await reinstateVersion(engine, values.name, values.version)),
@@ -153,12 +150,10 @@ export const destroy = transitOperation({
       unchanged === 1
         ? `No changes made: ${subjectOf(values)} is already destroyed.`
         : `Destroyed ${subjectOf(values)}.`,
-    examples: [
-      [
-        'coffer transit keys destroy orders 2',
+    examples: {
+      'coffer transit keys destroy orders 2':
         'Destroy the key material of version 2; other versions are kept',
-      ],
-    ],
+    },
   },
   run: async ({ engine }, values) => ({
     data: keyData(engine, await destroyVersion(engine, values.name, values.version)),

@@ -44,13 +44,11 @@ export const declaration = transitOperation({
     batch: contextsApart,
     input: { param: 'ciphertext', as: 'text', what: 'the ciphertext' },
     result: { member: 'ciphertext', as: 'text' },
-    examples: [
-      ['coffer transit rewrap orders service:v1:…', 'Re-encrypt with the latest key version'],
-      [
-        'coffer transit rewrap orders --batch old.ndjson --out new.ndjson',
+    examples: {
+      'coffer transit rewrap orders service:v1:…': 'Re-encrypt with the latest key version',
+      'coffer transit rewrap orders --batch old.ndjson --out new.ndjson':
         'Re-encrypt many ciphertexts, one JSON object per line',
-      ],
-    ],
+    },
   },
   async run({ engine }, values): Promise<Outcome<SingleOrBatch<EncryptedData, EncryptedData>>> {
     if (values.batch_input === undefined) {

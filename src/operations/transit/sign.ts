@@ -39,13 +39,11 @@ export const declaration = transitOperation({
     },
     largeInput: largeSignedInput,
     result: { member: 'signature', as: 'text' },
-    examples: [
-      ['coffer transit sign releases --in coffer-1.0.tar.gz', 'Sign a file'],
-      [
-        'coffer transit sign jwt --marshaling-algorithm jws --hash-algorithm sha2-256',
+    examples: {
+      'coffer transit sign releases --in coffer-1.0.tar.gz': 'Sign a file',
+      'coffer transit sign jwt --marshaling-algorithm jws --hash-algorithm sha2-256':
         'Sign with the encoding of JSON Web Signatures',
-      ],
-    ],
+    },
   },
   async run({ engine }, values): Promise<Outcome<SingleOrBatch<SignedData, SignedLine>>> {
     const request = { ...signatureRequest(values), keyVersion: values.key_version };

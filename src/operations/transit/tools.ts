@@ -29,7 +29,7 @@ export const hashData = transitTool({
       return { algorithm, of: (digest) => ({ sum: of(digest) }) };
     },
     result: { member: 'sum', as: 'text' },
-    examples: [['coffer transit hash --in backup.tar --algorithm sha3-256', 'Hash a file']],
+    examples: { 'coffer transit hash --in backup.tar --algorithm sha3-256': 'Hash a file' },
   },
   async run(_, values) {
     return { data: { sum: hash(values.input, values.algorithm, values.format) } };
@@ -62,7 +62,7 @@ export const random = transitTool({
   cli: {
     result: { member: 'random_bytes', as: 'text' },
     copies: true,
-    examples: [['coffer transit random 16 --format hex', 'Print 16 random bytes as 32 hex digits']],
+    examples: { 'coffer transit random 16 --format hex': 'Print 16 random bytes as 32 hex digits' },
   },
   async run({ core }, values) {
     const { text: printed, warnings } = randomBytes(core, {

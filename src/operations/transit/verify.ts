@@ -57,13 +57,11 @@ export const declaration = transitOperation({
     result: { member: 'valid', as: 'text' },
     // The result may come from a server, and may have any type then.
     holds: (data: VerifyAnswer) => data.valid === true,
-    examples: [
-      [
-        'coffer transit verify releases --in coffer-1.0.tar.gz --signature "$signature"',
+    examples: {
+      'coffer transit verify releases --in coffer-1.0.tar.gz --signature "$signature"':
         'Verify a file; exits with 5 if the signature is invalid',
-      ],
-      ['printf \'order 17\' | coffer transit verify orders --hmac "$hmac"', 'Verify an HMAC'],
-    ],
+      'printf \'order 17\' | coffer transit verify orders --hmac "$hmac"': 'Verify an HMAC',
+    },
   },
   async run({ engine }, values): Promise<Outcome<SingleOrBatch<VerifyAnswer, VerifyAnswer>>> {
     const request = signatureRequest(values);
