@@ -58,12 +58,11 @@ const takenOff = boundKeys({
   cli: { positional: 'variadic', metavar: 'KEY' },
 });
 
-type Owner = 'workspace' | 'project';
 type Owned = Pick<Workspaces | Projects, 'get' | 'bind' | 'rebind' | 'unbind'>;
 
 type Examples = NonNullable<CliShape<unknown>['examples']>;
 
-interface Shown {
+interface BindingExamples {
   /** Name of one in examples. */
   readonly name: string;
   readonly bind: Examples;
@@ -71,7 +70,10 @@ interface Shown {
 }
 
 /** Declares the operations on the tags of workspaces, or on those of projects. */
-function operationsOn<const O extends Owner>(owner: O, { name, bind, unbind }: Shown) {
+function operationsOn<const O extends 'workspace' | 'project'>(
+  owner: O,
+  { name, bind, unbind }: BindingExamples,
+) {
   const { param, metavar } = RESOURCE_KINDS[owner].identifier;
   const id = text({ ...identifierOf(owner), required: true });
   const path = `/${owner}s/:${param}`;
