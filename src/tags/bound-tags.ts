@@ -3,7 +3,6 @@ import { type Binding, bindingsOf } from './bindings.ts';
 import { type IdentifierKind, printIdentifier } from './identifiers.ts';
 import {
   defaultProjectKey,
-  organizationCalled,
   type Ports,
   type ProjectRecord,
   type WorkspaceRecord,
@@ -11,7 +10,7 @@ import {
 } from './organization.ts';
 import { offsetOf, type Page, type PageRequest } from './page.ts';
 import { RecordTable } from './record-table.ts';
-import { type Surroundings, surroundingsOf } from './surroundings.ts';
+import { called, reading, type Surroundings, surroundingsOf } from './surroundings.ts';
 import type { WorkspaceIndexes } from './workspace-index.ts';
 import { type BindingFilter, holdsAny } from './workspace-query.ts';
 
@@ -70,8 +69,7 @@ export class BoundTags {
    */
   async list(organizationName: string, query: BoundTagsQuery): Promise<Page<BoundTag>> {
     const revision = await this.#ports.store.revision();
-    return this.#ports.store.read(async (view) => {
-      const organization = await organizationCalled(view, organizationName);
+    return reading(this.#ports, called(organizationName), async (organization, _, view) => {
       const surroundings = await surroundingsOf(view, organization);
       const table = await RecordTable.open<WorkspaceRecord>(view, workspacesOf(organization));
       const usual = defaultProjectKey(organization);

@@ -62,15 +62,11 @@ export class NameSearch {
 
   /** Returns the name at a position returned by `find`. */
   at(place: number): NamedKeyOfRecord {
-    const index = this.#leafAt(place);
+    const index = firstNotBefore(this.#starts.length, (leaf) => (this.#starts[leaf] ?? 0) <= place) - 1;
     const leaf = this.#leaves[index];
     if (leaf === undefined) throw new RangeError(`no name at place ${place}`);
     const within = place - (this.#starts[index] ?? 0);
     return { name: namesOf(leaf)[within] ?? '', key: keyAt(leaf, within) };
-  }
-
-  #leafAt(place: number): number {
-    return firstNotBefore(this.#starts.length, (leaf) => (this.#starts[leaf] ?? 0) <= place) - 1;
   }
 
   #look(query: string): Uint32Array {

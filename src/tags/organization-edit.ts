@@ -1,6 +1,6 @@
 import { Pace } from '../ground/pace.ts';
 import type { Random } from '../ground/random.ts';
-import type { Transaction } from '../store/store.ts';
+import type { Transaction, TransactOptions, View } from '../store/store.ts';
 import type { Binding } from './bindings.ts';
 import { foldCase, nameTaken, tagName } from './names.ts';
 import {
@@ -22,7 +22,7 @@ import {
 import { RecordTable } from './record-table.ts';
 import { RecordTableEdit } from './record-table-edit.ts';
 import type { ExecutionMode, WorkspaceSettings } from './settings.ts';
-import { addressIn, editProjects, organizationOf, ProjectTable } from './surroundings.ts';
+import { addressIn, editProjects, type Find, organizationOf, ProjectTable } from './surroundings.ts';
 
 /** Minimum number of tags before keys of deleted tags are searched for. */
 const NOT_WORTH_CLEARING = 32;
@@ -43,6 +43,46 @@ interface WorkspaceContent {
 }
 
 /**
+ * Changes an organization in one transaction.
+ * @param find finds the organization, and what is to be changed of it
+ * @returns what `change` returns
+ */
+export function edited<R, T>(
+  ports: Ports,
+  find: Find<R>,
+  change: (edit: OrganizationEdit, record: R) => Promise<T>,
+  options?: TransactOptions,
+): Promise<T> {
+  return ports.store.transact(async (tx) => (await editIn(tx, ports, find, change)).result, options);
+}
+
+/** As `edited`, but returns what `print` reads of what was saved. */
+export function editedAndPrinted<R, C, T>(
+  ports: Ports,
+  find: Find<R>,
+  change: (edit: OrganizationEdit, record: R, view: View) => Promise<C>,
+  print: (organization: Organization, changed: C, view: View) => Promise<T>,
+): Promise<T> {
+  return ports.store.transact(async (tx) => {
+    const { organization, result } = await editIn(tx, ports, find, change);
+    return print(organization, result, tx);
+  });
+}
+
+async function editIn<R, C>(
+  tx: Transaction,
+  ports: Ports,
+  find: Find<R>,
+  change: (edit: OrganizationEdit, record: R, view: View) => Promise<C>,
+): Promise<{ readonly organization: Organization; readonly result: C }> {
+  const { organization, record } = await find(tx);
+  const edit = await OrganizationEdit.open(tx, organization, ports);
+  const result = await change(edit, record, tx);
+  await edit.save();
+  return { organization, result };
+}
+
+/**
  * Changes workspaces of one organization, all of them or none.
  * @param which tag or project of the organization, which they get
  * @param prepare returns the change of each
@@ -54,9 +94,10 @@ export function changeWorkspaces(
   which: readonly ['tag' | 'prj', id: string],
   prepare: (edit: OrganizationEdit) => Promise<(workspace: WorkspaceRecord) => Promise<void>>,
 ): Promise<void> {
-  return ports.store.transact(
-    async (tx) => {
-      const edit = await OrganizationEdit.open(tx, await organizationOf(tx, ...which), ports);
+  return edited(
+    ports,
+    async (view) => ({ organization: await organizationOf(view, ...which), record: undefined }),
+    async (edit) => {
       const change = await prepare(edit);
       const pace = new Pace();
       const workspaces: WorkspaceRecord[] = [];
@@ -68,7 +109,6 @@ export function changeWorkspaces(
         await change(workspace);
         await pace.step();
       }
-      await edit.save();
     },
     { alone: isMany(ids) },
   );
@@ -77,6 +117,10 @@ export function changeWorkspaces(
 /** Tags and workspaces of one organization within one transaction; `save` must be called last. */
 export class OrganizationEdit {
   readonly organization: Organization;
+  /**
+   * Where a tag is removed, the workspaces and keys with it, of which there may be 10,000, are not modified: its key in
+   * them becomes dangling, is ignored, and is removed by a later change.
+   */
   readonly tags: RecordTableEdit<TagRecord>;
   readonly workspaces: RecordTableEdit<WorkspaceRecord>;
   /** In milliseconds since the Unix epoch. */
@@ -241,14 +285,6 @@ export class OrganizationEdit {
   }
 
   /**
-   * Removes a tag. The workspaces and keys with the tag, of which there may be 10,000, are not modified: its key in
-   * them becomes dangling, is ignored, and is removed by a later change.
-   */
-  removeTag(tag: TagRecord): Promise<void> {
-    return this.tags.remove(tag);
-  }
-
-  /**
    * Merges `tag` into `into` in every workspace and key, and deletes `tag`.
    * @see docs/decisions/0196
    */
@@ -271,7 +307,7 @@ export class OrganizationEdit {
     }
     const merged = { ...into, instances: into.instances + added };
     await this.tags.replace(into, merged);
-    await this.removeTag(tag);
+    await this.tags.remove(tag);
     return merged;
   }
 
@@ -334,11 +370,6 @@ export class OrganizationEdit {
     if (tag !== undefined) await this.tags.replace(tag, { ...tag, instances: tag.instances + change });
   }
 
-  /** Counts the workspaces of a project other than the default one. */
-  async heldBy({ key }: ProjectRecord): Promise<number> {
-    return (await this.workspaces.all()).filter(({ project }) => project === key).length;
-  }
-
   /**
    * Changes the stored number of workspaces of a project. The default project has no such number: its workspaces are
    * those that belong to no other project.
@@ -359,8 +390,7 @@ export class OrganizationEdit {
     const { tags, tagsWhenCleared } = workspace;
     if (tags.length === 0) return { ...workspace, tagsWhenCleared: adding };
     if (tags.length + adding <= 2 * Math.max(NOT_WORTH_CLEARING, tagsWhenCleared)) return workspace;
-    const left: string[] = [];
-    for (const key of tags) if ((await this.tags.get(key)) !== undefined) left.push(key);
+    const left = await this.tags.living(tags);
     return { ...workspace, tags: left, tagsWhenCleared: left.length + adding };
   }
 }

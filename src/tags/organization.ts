@@ -107,44 +107,33 @@ export const organizationRef = (name: string): DocumentRef => ({ collection: ORG
 /** Maps the prefix of identifiers to their organization: the same content as the document by name. */
 export const homeRef = (home: string): DocumentRef => ({ collection: 'tags/homes', id: home });
 
+const table =
+  (name: string, perSlice: number, isLazy = false) =>
+  ({ externalId }: Organization): TableShape => ({
+    collection: `tags/${externalId}/${name}`,
+    perSlice,
+    isLazy,
+  });
+
 /** Tags per slice, about 12 kB: the size that is rewritten when one record changes. */
 const TAGS_PER_SLICE = 96;
 /** Workspaces per slice; they are larger: with some fifty tags each, 16 kB. */
 const WORKSPACES_PER_SLICE = 16;
 const PROJECTS_PER_SLICE = 16;
 
-export const tagsOf = ({ externalId }: Organization): TableShape => ({
-  collection: `tags/${externalId}/tags`,
-  perSlice: TAGS_PER_SLICE,
-});
-
-export const workspacesOf = ({ externalId }: Organization): TableShape => ({
-  collection: `tags/${externalId}/workspaces`,
-  perSlice: WORKSPACES_PER_SLICE,
-});
+export const tagsOf = table('tags', TAGS_PER_SLICE);
+export const workspacesOf = table('workspaces', WORKSPACES_PER_SLICE);
 
 /**
  * Created with the first project besides the default one, or the first change of that; absent in older organizations.
  */
-export const projectsOf = ({ externalId }: Organization): TableShape => ({
-  collection: `tags/${externalId}/projects`,
-  perSlice: PROJECTS_PER_SLICE,
-  isLazy: true,
-});
+export const projectsOf = table('projects', PROJECTS_PER_SLICE, true);
 
 /** Created with the first reserved key. */
-export const reservedKeysOf = ({ externalId }: Organization): TableShape => ({
-  collection: `tags/${externalId}/reserved-keys`,
-  perSlice: TAGS_PER_SLICE,
-  isLazy: true,
-});
+export const reservedKeysOf = table('reserved-keys', TAGS_PER_SLICE, true);
 
 /** Created with the first key that has a tag. */
-export const taggedKeysOf = ({ externalId }: Organization): TableShape => ({
-  collection: `tags/${externalId}/keys`,
-  perSlice: TAGS_PER_SLICE,
-  isLazy: true,
-});
+export const taggedKeysOf = table('keys', TAGS_PER_SLICE, true);
 
 /** Returns every table of an organization, for deletion. */
 export const tablesOf = (organization: Organization): readonly TableShape[] =>

@@ -54,8 +54,7 @@ export class Organizations {
     plainName(name, field);
     const { store, clock, random } = this.#ports;
     return store.transact(async (tx) => {
-      if ((await tx.get(organizationRef(name))) !== undefined)
-        throw nameTaken('an organization', name, field);
+      await requireFree(tx, name, field);
       const organization: Organization = {
         name,
         email,
@@ -83,9 +82,7 @@ export class Organizations {
       const { name: after = name, email = rest.email, executionMode = before } = change;
       if (after !== name) {
         plainName(after, field);
-        if ((await tx.get(organizationRef(after))) !== undefined) {
-          throw nameTaken('an organization', after, field);
-        }
+        await requireFree(tx, after, field);
         tx.delete(organizationRef(name));
       }
       const updated: Organization = {
@@ -151,6 +148,10 @@ const withSettings = (settings: Partial<OrganizationSettings> | undefined) =>
   settings === undefined ? {} : { settings };
 
 /** Stores an organization by name and by its prefix of identifiers. */
+async function requireFree(tx: Transaction, name: string, field: string | undefined): Promise<void> {
+  if ((await tx.get(organizationRef(name))) !== undefined) throw nameTaken('an organization', name, field);
+}
+
 function putOrganization(tx: Transaction, organization: Organization): void {
   tx.put(organizationRef(organization.name), organization);
   tx.put(homeRef(organization.home), organization);

@@ -1,6 +1,6 @@
 import { conflict } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
-import type { Transaction, View } from '../store/store.ts';
+import type { View } from '../store/store.ts';
 import {
   type Binding,
   bindingsOf,
@@ -14,18 +14,17 @@ import { foldCase, nameTaken, projectName, refuseLonger } from './names.ts';
 import {
   defaultProjectKey,
   type Organization,
-  organizationCalled,
   type Ports,
   type ProjectRecord,
   type Reference,
   type WorkspaceRecord,
   workspacesOf,
 } from './organization.ts';
-import { changeWorkspaces, OrganizationEdit } from './organization-edit.ts';
+import { changeWorkspaces, edited, editedAndPrinted, type OrganizationEdit } from './organization-edit.ts';
 import { type Page, type PageRequest, pageFrom } from './page.ts';
 import { RecordTable } from './record-table.ts';
 import { checkDuration, DEFAULT_EXECUTION_MODE, type ExecutionMode } from './settings.ts';
-import { findRecord, ProjectTable } from './surroundings.ts';
+import { called, found, ProjectTable, reading } from './surroundings.ts';
 import { type BindingFilter, holdsAny } from './workspace-query.ts';
 
 const MAX_DESCRIPTION_LENGTH = 256;
@@ -78,8 +77,7 @@ export class Projects {
    * @throws `not-found` for an unknown organization
    */
   list(organizationName: string, query: ProjectQuery): Promise<Page<Project>> {
-    return this.#ports.store.read(async (view) => {
-      const organization = await organizationCalled(view, organizationName);
+    return reading(this.#ports, called(organizationName), async (organization, _, view) => {
       const { all, print } = await projectsOf(view, organization);
       const found = all.filter((project) => fits(organization, project, query));
       if (query.order !== undefined) found.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -94,18 +92,16 @@ export class Projects {
    * @throws `not-found`
    */
   get(reference: Reference): Promise<Project> {
-    return this.#ports.store.read(async (view) => {
-      const { organization, record: project } = await findRecord(view, 'prj', reference);
-      return (await projectsOf(view, organization)).print(project);
-    });
+    return reading(this.#ports, found('prj', reference), printed);
   }
 
   /** Whether an identifier is that of the default project. */
   async isDefault(organizationName: string, id: string): Promise<boolean> {
-    return this.#ports.store.read(async (view) => {
-      const organization = await organizationCalled(view, organizationName);
-      return id === printIdentifier('prj', { home: organization.home, key: defaultProjectKey(organization) });
-    });
+    const { home, key } = await reading(this.#ports, called(organizationName), (organization) => ({
+      home: organization.home,
+      key: defaultProjectKey(organization),
+    }));
+    return id === printIdentifier('prj', { home, key });
   }
 
   /**
@@ -118,12 +114,9 @@ export class Projects {
     content: ProjectContent,
     fields: ProjectFields,
   ): Promise<Project> {
-    return this.#ports.store.transact(async (tx) => {
-      const organization = await organizationCalled(tx, organizationName);
-      projectName(name, fields.name);
-      const edit = await OrganizationEdit.open(tx, organization, this.#ports);
+    const create = async (edit: OrganizationEdit): Promise<ProjectRecord> => {
+      await requireFree(edit, name, fields.name);
       const projects = await edit.projects();
-      if ((await projects.keyOf(name)) !== undefined) throw nameTaken('a project', name, fields.name);
       const bare: ProjectRecord = {
         key: await projects.freshKey(),
         name,
@@ -133,9 +126,9 @@ export class Projects {
       };
       const project = changed(bare, content, fields, edit.now);
       await projects.add(project);
-      await edit.save();
-      return (await projectsOf(tx, organization)).print(project);
-    });
+      return project;
+    };
+    return editedAndPrinted(this.#ports, called(organizationName), create, printed);
   }
 
   /**
@@ -145,11 +138,7 @@ export class Projects {
   update(reference: Reference, change: ProjectChange, fields: ProjectFields): Promise<Project> {
     return this.#change(reference, async (edit, project) => {
       const { name = project.name, ...content } = change;
-      if (name !== project.name) {
-        projectName(name, fields.name);
-        const projects = await edit.projects();
-        if ((await projects.keyOf(name)) !== undefined) throw nameTaken('a project', name, fields.name);
-      }
+      if (name !== project.name) await requireFree(edit, name, fields.name);
       return { ...changed(project, content, fields, edit.now), name };
     });
   }
@@ -159,23 +148,21 @@ export class Projects {
    * @throws `not-found`; `conflict` for one with workspaces, and for the default one
    */
   delete(reference: Reference): Promise<void> {
-    return this.#ports.store.transact(async (tx) => {
-      const { organization, record: project } = await findRecord(tx, 'prj', reference);
-      if (project.key === defaultProjectKey(organization)) {
+    return edited(this.#ports, found('prj', reference), async (edit, project) => {
+      if (project.key === defaultProjectKey(edit.organization)) {
         throw conflict(ownWords('The default project cannot be deleted'), {
           hint: 'it holds the workspaces that are in no other project',
         });
       }
-      const edit = await OrganizationEdit.open(tx, organization, this.#ports);
       // Releases without projects do not update the count when they delete a workspace, so count again.
-      const held = project.workspaces === 0 ? 0 : await edit.heldBy(project);
+      const all = project.workspaces === 0 ? [] : await edit.workspaces.all();
+      const held = all.filter((workspace) => workspace.project === project.key).length;
       if (held > 0) {
         throw conflict(ownWords('Project cannot be deleted while it contains workspaces'), {
           hint: `it holds ${held}: move or delete them first`,
         });
       }
       await (await edit.projects()).remove(project);
-      await edit.save();
     });
   }
 
@@ -231,16 +218,23 @@ export class Projects {
     reference: Reference,
     change: (edit: OrganizationEdit, project: ProjectRecord) => Promise<ProjectRecord>,
   ): Promise<Project> {
-    return this.#ports.store.transact(async (tx: Transaction) => {
-      const { organization, record: project } = await findRecord(tx, 'prj', reference);
-      const edit = await OrganizationEdit.open(tx, organization, this.#ports);
+    const replace = async (edit: OrganizationEdit, project: ProjectRecord): Promise<ProjectRecord> => {
       const projects = await edit.projects();
       const updated = await change(edit, project);
       await projects.replace(project, updated);
-      await edit.save();
-      return (await projectsOf(tx, organization)).print(updated);
-    });
+      return updated;
+    };
+    return editedAndPrinted(this.#ports, found('prj', reference), replace, printed);
   }
+}
+
+/**
+ * Refuses a name for a project.
+ * @throws `invalid` for a violated rule; `exists` if it is taken
+ */
+async function requireFree(edit: OrganizationEdit, name: string, field: string): Promise<void> {
+  projectName(name, field);
+  if ((await (await edit.projects()).keyOf(name)) !== undefined) throw nameTaken('a project', name, field);
 }
 
 function changed(
@@ -296,6 +290,9 @@ async function projectsOf(view: View, organization: Organization) {
     },
   };
 }
+
+const printed = async (organization: Organization, project: ProjectRecord, view: View): Promise<Project> =>
+  (await projectsOf(view, organization)).print(project);
 
 const printProject = (organization: Organization, project: ProjectRecord, workspaces: number) => ({
   /** `prj-` and 16 letters and digits. */

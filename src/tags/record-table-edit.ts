@@ -79,6 +79,13 @@ export class RecordTableEdit<R extends TableRecord> {
   }
 
   /** Generates an unused key. */
+  /** Filters out keys of deleted records, which may be left in records of other tables until their next change. */
+  async living(keys: readonly string[]): Promise<string[]> {
+    const left: string[] = [];
+    for (const key of keys) if ((await this.get(key)) !== undefined) left.push(key);
+    return left;
+  }
+
   async freshKey(): Promise<string> {
     for (;;) {
       const key = newKey(this.#random);

@@ -57,7 +57,7 @@ export interface TableShape {
   readonly collection: string;
   readonly perSlice: number;
   /** Whether the documents may be absent while it has no records. */
-  readonly isLazy?: true;
+  readonly isLazy?: boolean;
 }
 
 export const directoryRef = ({ collection }: TableShape): DocumentRef => ({ collection, id: 'directory' });

@@ -1,6 +1,5 @@
 import { invalid } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
-import type { Transaction } from '../store/store.ts';
 import { printIdentifier } from './identifiers.ts';
 import {
   type Organization,
@@ -9,11 +8,11 @@ import {
   type WorkspaceRecord,
   workspacesOf,
 } from './organization.ts';
-import { OrganizationEdit } from './organization-edit.ts';
+import { edited } from './organization-edit.ts';
 import { offsetOf, type Page, type PageRequest, pageFrom } from './page.ts';
 import { RecordTable } from './record-table.ts';
 import { DEFAULT_SETTINGS } from './settings.ts';
-import { findRecord, surroundingsOf } from './surroundings.ts';
+import { found, reading, surroundingsOf } from './surroundings.ts';
 import { printWorkspace, type Workspace } from './workspaces.ts';
 
 /** Maximum number per workspace: each change of the workspace rewrites its record, and those next to it. */
@@ -39,8 +38,7 @@ export class RemoteStateConsumers {
    * @throws `not-found`
    */
   list(reference: Reference, page: PageRequest, sees: Sees): Promise<Page<Workspace>> {
-    return this.#ports.store.read(async (view) => {
-      const { organization, record: workspace } = await findRecord(view, 'ws', reference);
+    return reading(this.#ports, found('ws', reference), async (organization, workspace, view) => {
       const table = await RecordTable.open<WorkspaceRecord>(view, workspacesOf(organization));
       const isSeen = seenIn(organization, sees) ?? (() => true);
       const { items, total } = isGlobal(workspace)
@@ -85,24 +83,20 @@ export class RemoteStateConsumers {
     ids: readonly string[],
     change: (present: readonly string[], given: readonly string[]) => readonly string[],
   ): Promise<void> {
-    return this.#ports.store.transact(async (tx: Transaction) => {
-      const { organization, record: workspace } = await findRecord(tx, 'ws', reference);
+    return edited(this.#ports, found('ws', reference), async (edit, workspace) => {
       if (isGlobal(workspace)) throw everybodyReads();
-      const edit = await OrganizationEdit.open(tx, organization, this.#ports);
       const given: string[] = [];
       for (const id of ids) {
         const { key } = await edit.workspace(id);
-        if (key === workspace.key) throw itself();
+        if (key === workspace.key)
+          throw invalid(ownWords('a workspace cannot be a consumer of its own state'), { field: '/data' });
         given.push(key);
       }
       const { stateConsumers = [], ...rest } = workspace;
-      const left: string[] = [];
-      for (const key of stateConsumers) if ((await edit.workspaces.get(key)) !== undefined) left.push(key);
-      const wanted = [...new Set(change(left, given))];
+      const wanted = [...new Set(change(await edit.workspaces.living(stateConsumers), given))];
       if (wanted.length > MOST_CONSUMERS) throw tooMany(wanted.length);
       const updated = wanted.length === 0 ? rest : { ...rest, stateConsumers: wanted };
       await edit.updateWorkspace(workspace, updated, undefined);
-      await edit.save();
     });
   }
 }
@@ -136,9 +130,6 @@ const everybodyReads = () =>
     field: '/data',
     hint: 'set global-remote-state to false first: until then every workspace may read the state',
   });
-
-const itself = () =>
-  invalid(ownWords('a workspace cannot be a consumer of its own state'), { field: '/data' });
 
 const tooMany = (count: number) =>
   invalid(`a workspace has at most ${MOST_CONSUMERS} remote state consumers, not ${count}`, {

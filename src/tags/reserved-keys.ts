@@ -12,7 +12,7 @@ import {
 import { offsetOf, type Page, type PageRequest } from './page.ts';
 import { RecordTable } from './record-table.ts';
 import { RecordTableEdit } from './record-table-edit.ts';
-import { findRecord } from './surroundings.ts';
+import { called, findRecord, found, reading } from './surroundings.ts';
 
 export type ReservedKey = ReturnType<typeof printReservedKey>;
 
@@ -34,8 +34,7 @@ export class ReservedKeys {
    * @throws `not-found` for an unknown organization
    */
   list(organizationName: string, page: PageRequest): Promise<Page<ReservedKey>> {
-    return this.#ports.store.read(async (view) => {
-      const organization = await organizationCalled(view, organizationName);
+    return reading(this.#ports, called(organizationName), async (organization, _, view) => {
       const table = await RecordTable.open<ReservedKeyRecord>(view, reservedKeysOf(organization));
       const named = await table.names(offsetOf(page), page.size);
       const records = await table.getAll(named.map(({ key }) => key));
@@ -52,10 +51,7 @@ export class ReservedKeys {
    * @throws `not-found`
    */
   get(reference: Reference): Promise<ReservedKey> {
-    return this.#ports.store.read(async (view) => {
-      const { organization, record } = await findRecord(view, 'rtk', reference);
-      return printReservedKey(organization, record);
-    });
+    return reading(this.#ports, found('rtk', reference), printReservedKey);
   }
 
   /**

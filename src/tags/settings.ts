@@ -1,4 +1,3 @@
-import type { CofferError } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
 import { refused } from './names.ts';
 
@@ -62,12 +61,20 @@ export function changedSettings(
 ): Partial<WorkspaceSettings> | undefined {
   checkSettings(change, fieldOf);
   if ((change.triggerPatterns?.length ?? 0) > 0 && (change.triggerPrefixes?.length ?? 0) > 0) {
-    throw bothTriggers(fieldOf('triggerPatterns'));
+    throw refused(
+      ownWords('Trigger patterns cannot be set together with trigger prefixes'),
+      'use only one of the two lists',
+      fieldOf('triggerPatterns'),
+    );
   }
   const asked = withoutOthers(change);
   const merged: Partial<WorkspaceSettings> = { ...present, ...asked, ...inheritance(present, asked) };
   if ((change.triggerPatterns?.length ?? 0) > 0 && merged.fileTriggersEnabled === false) {
-    throw patternsWithoutTriggers(fieldOf('triggerPatterns'));
+    throw refused(
+      ownWords("'trigger_patterns' cannot be populated when 'file_triggers_enabled' is set to false."),
+      'set file-triggers-enabled to true, or give no patterns',
+      fieldOf('triggerPatterns'),
+    );
   }
   return withoutDefaults(merged, DEFAULT_SETTINGS);
 }
@@ -159,21 +166,7 @@ export function checkDuration(duration: string | null | undefined, field: string
   );
 }
 
-const bothTriggers = (field: string): CofferError =>
-  refused(
-    ownWords('Trigger patterns cannot be set together with trigger prefixes'),
-    'use only one of the two lists',
-    field,
-  );
-
 /** To the letter of the service that clients know. */
-const patternsWithoutTriggers = (field: string): CofferError =>
-  refused(
-    ownWords("'trigger_patterns' cannot be populated when 'file_triggers_enabled' is set to false."),
-    'set file-triggers-enabled to true, or give no patterns',
-    field,
-  );
-
 /** Settings of a new organization, the same as in HashiCorp's service. */
 export const DEFAULT_ORGANIZATION_SETTINGS = {
   aggregatedCommitStatusEnabled: true,

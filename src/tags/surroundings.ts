@@ -9,6 +9,7 @@ import {
   type Organization,
   organizationAt,
   organizationCalled,
+  type Ports,
   type ProjectRecord,
   projectNotFound,
   projectsOf,
@@ -155,6 +156,13 @@ const KINDS: { readonly [K in keyof FoundRecords]: FoundKind<FoundRecords[K]> } 
   rtk: { open: (view, of) => RecordTable.open(view, reservedKeysOf(of)), notFound: reservedKeyNotFound },
 };
 
+interface Found<R> {
+  readonly organization: Organization;
+  readonly record: R;
+}
+
+export type Find<R> = (view: View) => Promise<Found<R>>;
+
 /**
  * Finds a record with its organization.
  * @throws `not-found` also for an unknown organization
@@ -163,20 +171,40 @@ export async function findRecord<K extends keyof FoundRecords>(
   view: View,
   kind: K,
   reference: Reference,
-): Promise<{ readonly organization: Organization; readonly record: FoundRecords[K] }> {
+): Promise<Found<FoundRecords[K]>> {
   const { open, notFound, named = String } = KINDS[kind];
-  const address = 'id' in reference ? parseIdentifier(kind, reference.id) : undefined;
-  const organization =
-    'id' in reference
-      ? address && (await organizationAt(view, address.home))
-      : await organizationCalled(view, reference.organization);
-  const table = organization && (await open(view, organization));
-  const key = 'id' in reference ? address?.key : await table?.keyOf(named(reference.name));
-  const record = key === undefined ? undefined : await table?.get(key);
-  if (organization === undefined || record === undefined)
-    throw notFound('id' in reference ? reference.id : reference.name);
+  const isId = 'id' in reference;
+  const organization = isId
+    ? await organizationOf(view, kind, reference.id)
+    : await organizationCalled(view, reference.organization);
+  const table = await open(view, organization);
+  const key = isId ? parseIdentifier(kind, reference.id)?.key : await table.keyOf(named(reference.name));
+  const record = key === undefined ? undefined : await table.get(key);
+  if (record === undefined) throw notFound(isId ? reference.id : reference.name);
   return { organization, record };
 }
+
+/** Returns what finds a record, or throws as `findRecord`. */
+export const found =
+  <K extends keyof FoundRecords>(kind: K, reference: Reference): Find<FoundRecords[K]> =>
+  (view) =>
+    findRecord(view, kind, reference);
+
+/** Returns what finds an organization by its name, or throws `not-found`. */
+export const called =
+  (name: string): Find<undefined> =>
+  async (view) => ({ organization: await organizationCalled(view, name), record: undefined });
+
+/** Reads something of an organization. */
+export const reading = <R, T>(
+  { store }: Ports,
+  find: Find<R>,
+  read: (organization: Organization, record: R, view: View) => T | Promise<T>,
+): Promise<T> =>
+  store.read(async (view) => {
+    const { organization, record } = await find(view);
+    return read(organization, record, view);
+  });
 
 /**
  * Finds the organization of an identifier.

@@ -1,12 +1,11 @@
 import { Pace } from '../ground/pace.ts';
-import type { Transaction, TransactOptions, View } from '../store/store.ts';
+import type { View } from '../store/store.ts';
 import { parseIdentifier, printIdentifier } from './identifiers.ts';
 import type { NameSearches } from './name-search.ts';
 import { nameTaken, tagName } from './names.ts';
 import {
   type NamedTag,
   type Organization,
-  organizationCalled,
   type Ports,
   type Reference,
   type TaggedKeyRecord,
@@ -16,10 +15,10 @@ import {
   type WorkspaceRecord,
   workspacesOf,
 } from './organization.ts';
-import { changeWorkspaces, isMany, OrganizationEdit } from './organization-edit.ts';
+import { changeWorkspaces, edited, isMany, type OrganizationEdit } from './organization-edit.ts';
 import { offsetOf, type Page, type PageRequest } from './page.ts';
 import { RecordTable } from './record-table.ts';
-import { addressIn, findRecord } from './surroundings.ts';
+import { addressIn, called, found, reading } from './surroundings.ts';
 
 export type Tag = ReturnType<typeof printTag>;
 
@@ -62,8 +61,7 @@ export class TagPool {
    * @throws `not-found` for an unknown organization
    */
   list(organizationName: string, query: TagQuery): Promise<Page<Tag>> {
-    return this.#ports.store.read(async (view) => {
-      const organization = await organizationCalled(view, organizationName);
+    return reading(this.#ports, called(organizationName), async (organization, _, view) => {
       const table = await RecordTable.open<TagRecord>(view, tagsOf(organization));
       const except = new Set([
         ...(await namesOnWorkspace(view, organization, table, query)),
@@ -91,10 +89,7 @@ export class TagPool {
    * @throws `not-found`
    */
   get(which: Reference): Promise<Tag> {
-    return this.#ports.store.read(async (view) => {
-      const { organization, record } = await findRecord(view, 'tag', which);
-      return printTag(organization, record);
-    });
+    return reading(this.#ports, found('tag', which), printTag);
   }
 
   /**
@@ -104,8 +99,9 @@ export class TagPool {
    * both kinds
    */
   create(organizationName: string, tags: readonly NamedTag[]): Promise<Tag[]> {
-    return this.#edit(
-      organizationName,
+    return edited(
+      this.#ports,
+      called(organizationName),
       async (edit) => {
         const fields = new Map(tags.map(({ name, field }) => [tagName(name, field), field]));
         const created: TagRecord[] = [];
@@ -125,8 +121,9 @@ export class TagPool {
    * tags to delete exist
    */
   delete(organizationName: string, ids: readonly string[]): Promise<void> {
-    return this.#edit(
-      organizationName,
+    return edited(
+      this.#ports,
+      called(organizationName),
       async (edit) => {
         const tags = new Map<string, TagRecord>();
         const pace = new Pace();
@@ -134,7 +131,7 @@ export class TagPool {
           tags.set(id, await edit.tag(id));
           await pace.step();
         }
-        for (const tag of tags.values()) await edit.removeTag(tag);
+        for (const tag of tags.values()) await edit.tags.remove(tag);
       },
       { alone: true },
     );
@@ -146,8 +143,9 @@ export class TagPool {
    * @throws `not-found` for an unknown organization
    */
   deleteUnused(organizationName: string, ids: readonly string[]): Promise<Tag[]> {
-    return this.#edit(
-      organizationName,
+    return edited(
+      this.#ports,
+      called(organizationName),
       async (edit) => {
         const deleted: Tag[] = [];
         const pace = new Pace();
@@ -157,7 +155,7 @@ export class TagPool {
           const tag = address && (await edit.tags.get(address.key));
           await pace.step();
           if (tag === undefined || tag.instances > 0 || onKeys.has(tag.key)) continue;
-          await edit.removeTag(tag);
+          await edit.tags.remove(tag);
           deleted.push(printTag(edit.organization, tag));
         }
         return deleted;
@@ -175,19 +173,18 @@ export class TagPool {
    * @see docs/decisions/0196
    */
   rename(which: Reference, newName: string, merge: boolean, field?: string): Promise<Tag> {
-    return this.#ports.store.transact(
-      async (tx) => {
-        const { organization, record: tag } = await findRecord(tx, 'tag', which);
+    return edited(
+      this.#ports,
+      found('tag', which),
+      async (edit, tag) => {
         const name = tagName(newName, field);
-        const edit = await OrganizationEdit.open(tx, organization, this.#ports);
         const takenBy = await edit.tags.keyOf(name);
-        if (takenBy === tag.key) return printTag(organization, tag);
+        if (takenBy === tag.key) return printTag(edit.organization, tag);
         const other = takenBy === undefined ? undefined : await edit.tags.get(takenBy);
         if (other !== undefined && !merge) throw nameTaken('a tag', name, field, 'merge them with --merge');
         const renamed = other === undefined ? { ...tag, name } : await edit.mergeTag(tag, other);
         if (other === undefined) await edit.tags.replace(tag, renamed);
-        await edit.save();
-        return printTag(organization, renamed);
+        return printTag(edit.organization, renamed);
       },
       { alone: true },
     );
@@ -222,20 +219,6 @@ export class TagPool {
       const tag = await edit.tag(tagId);
       return (workspace) => change(edit, workspace.key, tag.key);
     });
-  }
-
-  #edit<T>(
-    organizationName: string,
-    change: (edit: OrganizationEdit) => Promise<T>,
-    options?: TransactOptions,
-  ): Promise<T> {
-    return this.#ports.store.transact(async (tx: Transaction) => {
-      const organization = await organizationCalled(tx, organizationName);
-      const edit = await OrganizationEdit.open(tx, organization, this.#ports);
-      const result = await change(edit);
-      await edit.save();
-      return result;
-    }, options);
   }
 }
 

@@ -117,7 +117,7 @@ export class TaggedKeys {
     const added = await edit.tagsFor(references);
     const keys = await edit.taggedKeys();
     const known = (isElsewhere ? undefined : before?.known) ?? (await freshRecord(edit, nameOf(place)));
-    const tags = await living(edit, [...new Set([...known.tags, ...added])]);
+    const tags = await edit.tags.living([...new Set([...known.tags, ...added])]);
     await keys.replace(known, {
       ...known,
       tags,
@@ -139,10 +139,7 @@ export class TaggedKeys {
     const edit = await OrganizationEdit.open(tx, organization, this.#ports);
     const { references, bindings } = sorted(texts);
     const removed = new Set(await edit.existingTagsFor(references));
-    const tags = await living(
-      edit,
-      known.tags.filter((key) => !removed.has(key)),
-    );
+    const tags = await edit.tags.living(known.tags.filter((key) => !removed.has(key)));
     const unbound = bindings.filter(({ key, value }) =>
       bindingsOf(known).some((own) => own.key === key && own.value === value),
     );
@@ -204,13 +201,6 @@ async function freshRecord(edit: OrganizationEdit, name: string): Promise<Tagged
   const record: TaggedKeyRecord = { key: await keys.freshKey(), name, tags: [] };
   await keys.add(record);
   return record;
-}
-
-/** Filters out keys of deleted tags, which are removed with the next change. */
-async function living(edit: OrganizationEdit, tags: readonly string[]): Promise<readonly string[]> {
-  const left: string[] = [];
-  for (const key of tags) if ((await edit.tags.get(key)) !== undefined) left.push(key);
-  return left;
 }
 
 const poolOf = (view: View, organization: Organization): Promise<RecordTable<TagRecord>> =>

@@ -5,12 +5,13 @@ import { BoundTags } from './bound-tags.ts';
 import { parseAnyIdentifier } from './identifiers.ts';
 import { NameSearches } from './name-search.ts';
 import { plainName } from './names.ts';
-import { organizationAt, organizationCalled, type Ports } from './organization.ts';
-import { OrganizationEdit } from './organization-edit.ts';
+import { organizationAt, type Ports } from './organization.ts';
+import { edited, type OrganizationEdit } from './organization-edit.ts';
 import { Organizations } from './organizations.ts';
 import { Projects } from './projects.ts';
 import { RemoteStateConsumers } from './remote-state-consumers.ts';
 import { ReservedKeys } from './reserved-keys.ts';
+import { called } from './surroundings.ts';
 import { TagPool } from './tag-pool.ts';
 import { TaggedKeys } from './tagged-keys.ts';
 import { WorkspaceIndexes } from './workspace-index.ts';
@@ -101,17 +102,16 @@ const NAMES_AT_ONCE = 50_000;
 const weightOf = (entry: LoadEntry): number => ('tag' in entry ? 1 : 1 + entry.tags.length);
 
 function loadSome(ports: Ports, organizationName: string, entries: readonly LoadEntry[]): Promise<void> {
-  return ports.store.transact(
-    async (tx) => {
-      const organization = await organizationCalled(tx, organizationName);
-      const edit = await OrganizationEdit.open(tx, organization, ports);
+  return edited(
+    ports,
+    called(organizationName),
+    async (edit) => {
       const pace = new Pace();
       for (const entry of entries) {
         await pace.step();
         if ('tag' in entry) await edit.tagsFor([{ name: entry.tag }]);
         else await loadWorkspace(edit, entry.workspace, entry.tags);
       }
-      await edit.save();
     },
     { alone: true },
   );

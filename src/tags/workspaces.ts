@@ -1,4 +1,4 @@
-import type { Transaction, View } from '../store/store.ts';
+import type { View } from '../store/store.ts';
 import {
   type Binding,
   bindingsOf,
@@ -14,7 +14,6 @@ import type { NameSearches } from './name-search.ts';
 import { foldCase, plainName } from './names.ts';
 import {
   type Organization,
-  organizationCalled,
   type Ports,
   type Reference,
   type TagRecord,
@@ -23,7 +22,7 @@ import {
   workspaceNotFound,
   workspacesOf,
 } from './organization.ts';
-import { OrganizationEdit } from './organization-edit.ts';
+import { edited, editedAndPrinted, type OrganizationEdit } from './organization-edit.ts';
 import { type Page, type PageRequest, pageFrom } from './page.ts';
 import { RecordTable } from './record-table.ts';
 import {
@@ -33,7 +32,7 @@ import {
   type ExecutionMode,
   type WorkspaceSettings,
 } from './settings.ts';
-import { findRecord, type Surroundings, surroundingsOf } from './surroundings.ts';
+import { called, type Find, found, reading, type Surroundings, surroundingsOf } from './surroundings.ts';
 import { printTag, type Tag } from './tag-pool.ts';
 import type { WorkspaceIndexes } from './workspace-index.ts';
 import { findWorkspaces, type WorkspaceQuery } from './workspace-query.ts';
@@ -90,10 +89,8 @@ export class Workspaces {
    * @throws `not-found` for an unknown organization
    */
   async list(organizationName: string, query: WorkspaceQuery): Promise<Page<Workspace>> {
-    const { store } = this.#ports;
-    const revision = await store.revision();
-    return store.read(async (view) => {
-      const organization = await organizationCalled(view, organizationName);
+    const revision = await this.#ports.store.revision();
+    return reading(this.#ports, called(organizationName), async (organization, _, view) => {
       const surroundings = await surroundingsOf(view, organization);
       const workspaces = await RecordTable.open<WorkspaceRecord>(view, workspacesOf(organization));
       const searched = { workspaces, surroundings, revision };
@@ -109,10 +106,9 @@ export class Workspaces {
    * @throws `not-found`
    */
   get(reference: Reference): Promise<Workspace> {
-    return this.#ports.store.read(async (view) => {
-      const { organization, record: workspace } = await findRecord(view, 'ws', reference);
-      return printWorkspace(await surroundingsOf(view, organization), workspace);
-    });
+    return reading(this.#ports, found('ws', reference), async (organization, workspace, view) =>
+      printWorkspace(await surroundingsOf(view, organization), workspace),
+    );
   }
 
   /**
@@ -121,21 +117,18 @@ export class Workspaces {
    * name is taken; nothing is created then
    */
   create(organizationName: string, wanted: NewWorkspace): Promise<Workspace> {
-    return this.#ports.store.transact(async (tx) => {
-      const organization = await organizationCalled(tx, organizationName);
+    return this.#print(called(organizationName), async (edit, _, view) => {
       const { fields = NO_FIELDS } = wanted;
       plainName(wanted.name, fields.name);
-      const edit = await OrganizationEdit.open(tx, organization, this.#ports);
       const project = wanted.project === undefined ? undefined : await edit.projectKey(wanted.project);
       const bindings = withBindings([], wanted.bindings ?? [], edit.now);
-      await refuseFixed(tx, organization, project, wanted.bindings ?? []);
+      await refuseFixed(view, edit.organization, project, wanted.bindings ?? []);
       const settings = changedSettings(undefined, wanted.settings ?? {}, fields.setting);
       const { description, executionMode } = wanted;
       const content = { description, project, bindings: kept(bindings), settings, executionMode };
       const { key } = await edit.addWorkspace(wanted.name, content, fields.name);
       await edit.attach(key, await edit.tagsFor(wanted.tags));
-      await edit.save();
-      return getAt(tx, organization, key);
+      return key;
     });
   }
 
@@ -148,16 +141,14 @@ export class Workspaces {
     change: WorkspaceChange,
     fields: WorkspaceFields = NO_FIELDS,
   ): Promise<Workspace> {
-    return this.#ports.store.transact(async (tx) => {
-      const { organization, record: workspace } = await findRecord(tx, 'ws', reference);
+    return this.#print(found('ws', reference), async (edit, workspace, view) => {
       const { name, description, bindings } = change;
       if (name !== undefined) plainName(name, fields.name);
-      const edit = await OrganizationEdit.open(tx, organization, this.#ports);
       const { project: before, bindings: _bindings, settings, executionMode, ...rest } = workspace;
       const { project: wanted } = change;
       const project =
         wanted === undefined ? before : wanted === null ? undefined : await edit.projectKey(wanted);
-      if (bindings !== undefined) await refuseFixed(tx, organization, project, bindings);
+      if (bindings !== undefined) await refuseFixed(view, edit.organization, project, bindings);
       const bound =
         bindings === undefined
           ? workspace.bindings
@@ -173,8 +164,7 @@ export class Workspaces {
           change.executionMode === undefined ? executionMode : (change.executionMode ?? undefined),
       };
       await edit.updateWorkspace(workspace, updated, fields.name);
-      await edit.save();
-      return getAt(tx, organization, workspace.key);
+      return workspace.key;
     });
   }
 
@@ -192,8 +182,7 @@ export class Workspaces {
    * @throws `not-found`
    */
   tags(reference: Reference, search: string, page: PageRequest): Promise<Page<Tag>> {
-    return this.#ports.store.read(async (view) => {
-      const { organization, record: workspace } = await findRecord(view, 'ws', reference);
+    return reading(this.#ports, found('ws', reference), async (organization, workspace, view) => {
       const { tags } = await surroundingsOf(view, organization);
       const wanted = foldCase(search);
       const carried = await tagsOn(workspace, tags);
@@ -268,14 +257,11 @@ export class Workspaces {
     given: readonly NewBinding[],
     change: (own: readonly Binding[], now: number) => readonly Binding[],
   ): Promise<Workspace> {
-    return this.#ports.store.transact(async (tx) => {
-      const { organization, record: workspace } = await findRecord(tx, 'ws', reference);
-      await refuseFixed(tx, organization, workspace.project, given);
-      const edit = await OrganizationEdit.open(tx, organization, this.#ports);
+    return this.#print(found('ws', reference), async (edit, workspace, view) => {
+      await refuseFixed(view, edit.organization, workspace.project, given);
       const bindings = kept(change(bindingsOf(workspace), edit.now));
       await edit.updateWorkspace(workspace, { ...workspace, bindings }, undefined);
-      await edit.save();
-      return getAt(tx, organization, workspace.key);
+      return workspace.key;
     });
   }
 
@@ -283,12 +269,15 @@ export class Workspaces {
     reference: Reference,
     change: (edit: OrganizationEdit, workspace: WorkspaceRecord) => Promise<void>,
   ): Promise<void> {
-    return this.#ports.store.transact(async (tx: Transaction) => {
-      const { organization, record: workspace } = await findRecord(tx, 'ws', reference);
-      const edit = await OrganizationEdit.open(tx, organization, this.#ports);
-      await change(edit, workspace);
-      await edit.save();
-    });
+    return edited(this.#ports, found('ws', reference), change);
+  }
+
+  /** Changes a workspace, whose key `change` returns, and prints it. */
+  #print<R>(
+    find: Find<R>,
+    change: (edit: OrganizationEdit, record: R, view: View) => Promise<string>,
+  ): Promise<Workspace> {
+    return editedAndPrinted(this.#ports, find, change, getAt);
   }
 }
 
@@ -313,7 +302,7 @@ async function refuseFixed(
 const kept = (bindings: readonly Binding[]): readonly Binding[] | undefined =>
   bindings.length === 0 ? undefined : bindings;
 
-async function getAt(view: View, organization: Organization, key: string): Promise<Workspace> {
+async function getAt(organization: Organization, key: string, view: View): Promise<Workspace> {
   const surroundings = await surroundingsOf(view, organization);
   const workspaces = await RecordTable.open<WorkspaceRecord>(view, workspacesOf(organization));
   const workspace = await workspaces.get(key);
