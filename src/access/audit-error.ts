@@ -1,6 +1,6 @@
+import { placesOfOwnWords } from '../ground/errors.ts';
 import type { JsonObject } from '../ground/objects.ts';
 import { Occurrences } from '../ground/occurrences.ts';
-import { placesOfOwnWords } from '../ground/own-words.ts';
 
 const MAX_LENGTH = 2048;
 /**

@@ -1,8 +1,7 @@
 import { constants, type Stats, writeSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { elapsedMs } from '../ground/clock.ts';
-import { CofferError, placed, unavailable } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
+import { CofferError, ownWords, placed, unavailable } from '../ground/errors.ts';
 import { pause } from '../ground/pause.ts';
 import { refuseWritable } from '../ground/private-files.ts';
 import { diskReason } from '../store/backends/files/disk-errors.ts';

@@ -1,7 +1,6 @@
 /** Request headers that are recorded in the audit log. */
 
-import { invalid } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
+import { invalid, ownWords } from '../ground/errors.ts';
 import { deleteIfThere, type Store } from '../store/store.ts';
 
 const DOCUMENT = { collection: 'sys', id: 'audited-headers' } as const;

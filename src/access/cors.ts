@@ -1,7 +1,6 @@
 /** Web pages that may use the API from a browser (Fetch standard, "CORS protocol"). */
 
-import { invalid } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
+import { invalid, ownWords } from '../ground/errors.ts';
 import { deleteIfThere, type Store } from '../store/store.ts';
 
 const DOCUMENT = { collection: 'sys', id: 'cors' } as const;

@@ -1,9 +1,7 @@
-import { attempt } from '../ground/attempt.ts';
 import { decodeBase64 } from '../ground/base64.ts';
 import type { Clock } from '../ground/clock.ts';
-import { type CofferError, invalid } from '../ground/errors.ts';
+import { attempt, type CofferError, invalid, ownWords } from '../ground/errors.ts';
 import { madeOnce } from '../ground/made-once.ts';
-import { ownWords } from '../ground/own-words.ts';
 import type { DocumentRef, Store, View } from '../store/store.ts';
 import { Acl } from './acl.ts';
 import { type Policy, parsePolicy } from './policy.ts';

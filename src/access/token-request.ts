@@ -1,5 +1,4 @@
-import { CofferError, invalid } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
+import { CofferError, invalid, ownWords } from '../ground/errors.ts';
 import { DEFAULT, MAX_POLICY_NAME_LENGTH, policyName, RESPONSE_WRAPPING, ROOT } from './policies.ts';
 import {
   checkBatchTerms,

@@ -1,6 +1,5 @@
-import { invalid } from '../ground/errors.ts';
+import { invalid, ownWords } from '../ground/errors.ts';
 import { glob } from '../ground/glob.ts';
-import { ownWords } from '../ground/own-words.ts';
 import { type DocumentRef, deleteIfThere, type Store, type View } from '../store/store.ts';
 import { boundNetworks } from './login/networks.ts';
 import { NO_TEXTS } from './login/token-settings.ts';

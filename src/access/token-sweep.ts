@@ -1,5 +1,4 @@
-import { invalid } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
+import { invalid, ownWords } from '../ground/errors.ts';
 import { Pace } from '../ground/pace.ts';
 import type { Store, Transaction, View } from '../store/store.ts';
 import { isUsedUp, type Token, type TokenRecord } from './token.ts';

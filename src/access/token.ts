@@ -1,7 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { wipe } from '../ground/bytes.ts';
-import { invalid } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
+import { invalid, ownWords } from '../ground/errors.ts';
 import type { Random } from '../ground/random.ts';
 import type { DocumentRef } from '../store/store.ts';
 import { keyedHash } from './access-keys.ts';

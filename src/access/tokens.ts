@@ -4,11 +4,11 @@ import {
   CofferError,
   denied,
   invalid,
+  ownWords,
   placed,
   unavailable,
   unconfirmed,
 } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
 import type { Random } from '../ground/random.ts';
 import { loginMount } from '../mounts/mounts.ts';
 import { DraftTransaction } from '../store/draft.ts';

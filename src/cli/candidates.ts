@@ -1,5 +1,4 @@
-import { closing } from '../ground/closing.ts';
-import { asCofferError, CofferError, withOtherHint } from '../ground/errors.ts';
+import { asCofferError, CofferError, closing, withOtherHint } from '../ground/errors.ts';
 import { inTime } from '../ground/pause.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
 import type { ArgumentSpec, Invocation } from './command.ts';

@@ -1,5 +1,4 @@
-import { closing } from '../ground/closing.ts';
-import { CofferError } from '../ground/errors.ts';
+import { CofferError, closing } from '../ground/errors.ts';
 import type { Operation, Runner } from '../operations/declaration/operation.ts';
 import { allPages, type GatheredList, type ListDocument } from '../operations/json-api/pages.ts';
 import type { RawValues } from './files/operation-values.ts';

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
-import { attempt } from '../ground/attempt.ts';
-import { invalid } from '../ground/errors.ts';
+import { attempt, invalid } from '../ground/errors.ts';
 
 /* Input of a command: words, options and environment variables. */
 

@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
 import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { attempt } from '../ground/attempt.ts';
 import { move } from '../ground/directories.ts';
-import type { Place } from '../ground/errors.ts';
+import { attempt, type Place } from '../ground/errors.ts';
 import { isLower, printVersion, type Version } from '../store/backends/version.ts';
 import type { Sighting } from '../store/backends/witness.ts';
 import type { SealedStore } from '../store/sealed/sealed-store.ts';

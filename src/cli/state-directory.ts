@@ -1,8 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
-import { attempt } from '../ground/attempt.ts';
 import { isThere, makeWithParents } from '../ground/directories.ts';
-import { unavailable } from '../ground/errors.ts';
+import { attempt, unavailable } from '../ground/errors.ts';
 import { type Environment, variable } from './given.ts';
 
 const DIRECTORY_MODE = 0o700;

@@ -1,6 +1,5 @@
 import type { WrapInfo } from '../access/wrapping.ts';
-import { attempt } from '../ground/attempt.ts';
-import { CofferError, ERROR_KINDS, type ErrorKind, sealed, unavailable } from '../ground/errors.ts';
+import { attempt, CofferError, ERROR_KINDS, type ErrorKind, sealed, unavailable } from '../ground/errors.ts';
 import { isObject, type JsonObject } from '../ground/objects.ts';
 import {
   type Operation,

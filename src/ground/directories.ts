@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { attempt } from './attempt.ts';
+import { attempt } from './errors.ts';
 
 /**
  * Creates a directory and its missing parents. Node's own function reports a read-only disk as a missing directory, and

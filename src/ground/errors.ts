@@ -210,3 +210,49 @@ export function failedAfter(made: string, error: unknown, hint: Text): unknown {
   if (known === undefined || known.kind === 'unconfirmed') return error;
   return unconfirmed(placed`${made}, but ${known.texts.message}`, { cause: error, hint });
 }
+
+const words = new Set<string>();
+
+/**
+ * Declares a text of an error that contains no request data, and that operators search for in the audit log. It is
+ * never hashed there, even if a client sends the same text as a value. Everything not declared like this is treated as
+ * request data.
+ * @see docs/decisions/0270
+ * @see docs/decisions/0265
+ */
+export function ownWords<T extends string>(text: T): T {
+  words.add(text);
+  return text;
+}
+
+/** Yields the occurrences of declared texts, unsorted. */
+export function* placesOfOwnWords(text: string): Generator<{ readonly start: number; readonly end: number }> {
+  for (const word of words) {
+    for (let start = text.indexOf(word); start !== -1; start = text.indexOf(word, start + word.length)) {
+      yield { start, end: start + word.length };
+    }
+  }
+}
+
+/** Returns another value if looking fails, for whatever reason: the caller goes on without an answer. */
+export function attempt<T>(look: () => T): T | undefined;
+export function attempt<T, O>(look: () => T, otherwise: O): T | O;
+export function attempt<T, O>(look: () => T, otherwise?: O): T | O | undefined {
+  try {
+    return look();
+  } catch {
+    return otherwise;
+  }
+}
+
+/** Returns what work with a resource returns, and closes the resource in any case. */
+export async function closing<R extends { close(): unknown } | undefined, T>(
+  resource: R,
+  work: (resource: R) => T | Promise<T>,
+): Promise<T> {
+  try {
+    return await work(resource);
+  } finally {
+    await resource?.close();
+  }
+}

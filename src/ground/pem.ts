@@ -1,5 +1,5 @@
-import { attempt } from './attempt.ts';
 import { decodeBase64 } from './base64.ts';
+import { attempt } from './errors.ts';
 
 /** Textual encodings (RFC 7468). */
 

@@ -2,8 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { alternatives } from '../ground/alternatives.ts';
-import { type CofferError, exists, invalid, notFound, unsupported } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
+import { type CofferError, exists, invalid, notFound, ownWords, unsupported } from '../ground/errors.ts';
 import { type Random, uuidFrom } from '../ground/random.ts';
 import { trimSlashes } from '../ground/trim.ts';
 import type { Store, Transaction, View } from '../store/store.ts';

@@ -1,6 +1,5 @@
 import { utf8 } from '../ground/bytes.ts';
-import { asCofferError, invalid } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
+import { asCofferError, invalid, ownWords } from '../ground/errors.ts';
 import type { SealStatus, ServerState } from '../operations/declaration/operation.ts';
 import { sealedView } from '../store/administration/status.ts';
 import type { Location } from '../store/backends/backend-kind.ts';

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
-import { attempt } from '../ground/attempt.ts';
 import { ByteQueue } from '../ground/byte-queue.ts';
+import { attempt } from '../ground/errors.ts';
 import { isObject } from '../ground/objects.ts';
 
 /** Job for another process, or its result: plain JSON, and the bytes that belong to it. */

@@ -1,8 +1,6 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import type { Duplex } from 'node:stream';
-import { attempt } from '../ground/attempt.ts';
-import { type CofferError, unavailable } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
+import { attempt, type CofferError, ownWords, unavailable } from '../ground/errors.ts';
 import type { Sighting } from '../store/backends/witness.ts';
 import { type Job, readFrames, writeFrame } from './frames.ts';
 import { type CallNames, portOf, Rpc, remote } from './rpc.ts';

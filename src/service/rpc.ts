@@ -1,5 +1,4 @@
-import { asCofferError, CofferError, type ErrorKind, unavailable } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
+import { asCofferError, CofferError, type ErrorKind, ownWords, unavailable } from '../ground/errors.ts';
 
 /** End of a channel between two processes: `process` in a child, the child's handle in its parent. */
 export interface Port {

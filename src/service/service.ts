@@ -1,6 +1,5 @@
 import { AuditLog } from '../access/audit-log.ts';
-import { asCofferError, type CofferError, sealed } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
+import { asCofferError, type CofferError, ownWords, sealed } from '../ground/errors.ts';
 import { inTime } from '../ground/pause.ts';
 import { openCore } from '../operations/core.ts';
 import type { Core, ServerState } from '../operations/declaration/operation.ts';

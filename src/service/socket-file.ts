@@ -1,8 +1,7 @@
 import { lstatSync, readdirSync, type Stats, unlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { attempt } from '../ground/attempt.ts';
-import { conflict, placed } from '../ground/errors.ts';
+import { attempt, conflict, placed } from '../ground/errors.ts';
 import { FileLock } from '../store/backends/files/file-lock.ts';
 import type { AgentDirectory } from './agent/directory.ts';
 

@@ -1,6 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { attempt } from '../ground/attempt.ts';
+import { attempt } from '../ground/errors.ts';
 import type { ServerState } from '../operations/declaration/operation.ts';
 import type { Sighting } from '../store/backends/witness.ts';
 import { openStore } from '../store/open.ts';

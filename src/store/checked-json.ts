@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { attempt } from '../ground/attempt.ts';
 import { utf8 } from '../ground/bytes.ts';
+import { attempt } from '../ground/errors.ts';
 import { isObject } from '../ground/objects.ts';
 
 /**

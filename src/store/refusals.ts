@@ -3,12 +3,12 @@ import {
   corrupt,
   exists,
   notFound,
+  ownWords,
   type Place,
   placed,
   sealed,
   type Text,
 } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
 
 /** Hint for damage that can be repaired, and for damage found by a command that does not know its extent. */
 export const REPAIR = 'run "coffer doctor --repair" to repair what can be repaired and list what is lost';

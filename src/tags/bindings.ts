@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type CofferError, exists, invalid } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
+import { type CofferError, exists, invalid, ownWords } from '../ground/errors.ts';
 import { nameTaken, refused, refuseLonger } from './names.ts';
 
 /**

@@ -1,6 +1,5 @@
-import { type CofferError, exists, invalid } from '../ground/errors.ts';
+import { type CofferError, exists, invalid, ownWords } from '../ground/errors.ts';
 import { glob } from '../ground/glob.ts';
-import { ownWords } from '../ground/own-words.ts';
 
 export const MAX_NAME_LENGTH = 255;
 

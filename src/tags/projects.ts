@@ -1,5 +1,4 @@
-import { conflict } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
+import { conflict, ownWords } from '../ground/errors.ts';
 import type { View } from '../store/store.ts';
 import {
   type Binding,

@@ -1,5 +1,4 @@
-import { invalid } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
+import { invalid, ownWords } from '../ground/errors.ts';
 import { printIdentifier } from './identifiers.ts';
 import {
   type Organization,

@@ -1,4 +1,4 @@
-import { ownWords } from '../ground/own-words.ts';
+import { ownWords } from '../ground/errors.ts';
 import { refused } from './names.ts';
 
 const none = <T>(): T | null => null;

@@ -1,7 +1,6 @@
 import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { attempt } from '../ground/attempt.ts';
-import { invalid } from '../ground/errors.ts';
+import { attempt, invalid } from '../ground/errors.ts';
 
 /** Locates keyrings. Small, for commands that only need to know whether there is one. */
 

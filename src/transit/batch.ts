@@ -1,6 +1,5 @@
-import { CofferError, invalid } from '../ground/errors.ts';
+import { CofferError, invalid, ownWords } from '../ground/errors.ts';
 import type { MaybePromise } from '../ground/maybe-promise.ts';
-import { ownWords } from '../ground/own-words.ts';
 import { Pace } from '../ground/pace.ts';
 import type { Engine } from './engine.ts';
 

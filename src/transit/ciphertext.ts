@@ -1,6 +1,5 @@
 import { decodeBase64 } from '../ground/base64.ts';
-import { type CofferError, corrupt, invalid } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
+import { type CofferError, corrupt, invalid, ownWords } from '../ground/errors.ts';
 import type { Engine } from './engine.ts';
 import type { NamedKeyDocument } from './key-document.ts';
 import { limitHint } from './version-choice.ts';

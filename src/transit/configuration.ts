@@ -1,5 +1,4 @@
-import { type CofferError, invalid } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
+import { type CofferError, invalid, ownWords } from '../ground/errors.ts';
 import type { Engine } from './engine.ts';
 import { changeKey } from './key-collection.ts';
 import type { NamedKeyDocument } from './key-document.ts';

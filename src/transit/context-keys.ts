@@ -1,9 +1,8 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { decodeBase64 } from '../ground/base64.ts';
 import { wipe } from '../ground/bytes.ts';
-import { type CofferError, corrupt, invalid } from '../ground/errors.ts';
+import { type CofferError, corrupt, invalid, ownWords } from '../ground/errors.ts';
 import type { MaybePromise } from '../ground/maybe-promise.ts';
-import { ownWords } from '../ground/own-words.ts';
 import { convergentVersionOf, NONCE_KEY_BYTES } from './convergent.ts';
 import { counterMode, hkdfExpand, hkdfExtract } from './derivation.ts';
 import type { NamedKeyDocument, VersionDocument } from './key-document.ts';

@@ -1,7 +1,6 @@
 import { encodeBase64 } from '../ground/base64.ts';
 import { wipe } from '../ground/bytes.ts';
-import { invalid } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
+import { invalid, ownWords } from '../ground/errors.ts';
 import { Pace } from '../ground/pace.ts';
 import { type DerivationContext, decodeContext } from './context-keys.ts';
 import type { Engine } from './engine.ts';

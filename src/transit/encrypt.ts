@@ -1,6 +1,5 @@
 import { decodeBase64 } from '../ground/base64.ts';
-import { type CofferError, denied, invalid, unsupported } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
+import { type CofferError, denied, invalid, ownWords, unsupported } from '../ground/errors.ts';
 import {
   type BatchItem,
   eachItem,

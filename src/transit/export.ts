@@ -1,5 +1,4 @@
-import { type CofferError, conflict, invalid, unsupported } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
+import { type CofferError, conflict, invalid, ownWords, unsupported } from '../ground/errors.ts';
 import { printPem } from '../ground/pem.ts';
 import { parseVersion } from './ciphertext.ts';
 import type { Engine } from './engine.ts';

@@ -1,7 +1,6 @@
 import { hash as nodeHash } from 'node:crypto';
 import { decodeBase64, lendDecoded } from '../ground/base64.ts';
-import { asCofferError, type CofferError, invalid } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
+import { asCofferError, type CofferError, invalid, ownWords } from '../ground/errors.ts';
 import { DIGEST_HASHES, type DigestHash, type DigestHashName } from './key-types/prehash/digest-hash.ts';
 
 /** Returns the names of all hashes; the default of every operation is `sha2-256`. */

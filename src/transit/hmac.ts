@@ -1,7 +1,6 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { decodeBase64 } from '../ground/base64.ts';
-import { type CofferError, invalid } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
+import { type CofferError, invalid, ownWords } from '../ground/errors.ts';
 import { type BatchItem, eachItem, type ItemResult, requireItems } from './batch.ts';
 import { HMAC, mountFormat, parseVersioned, printVersioned } from './ciphertext.ts';
 import type { Engine } from './engine.ts';

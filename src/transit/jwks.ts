@@ -1,6 +1,5 @@
 import { JWS_ALGORITHMS } from '../ground/curves.ts';
-import { unsupported } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
+import { ownWords, unsupported } from '../ground/errors.ts';
 import { requireCertifiableKey } from './certificates/certifiable.ts';
 import type { Engine } from './engine.ts';
 

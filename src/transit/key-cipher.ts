@@ -1,7 +1,6 @@
 import { decodeBase64, encodeBase64 } from '../ground/base64.ts';
-import { type CofferError, inauthentic, invalid, unsupported } from '../ground/errors.ts';
+import { type CofferError, inauthentic, invalid, ownWords, unsupported } from '../ground/errors.ts';
 import type { MaybePromise } from '../ground/maybe-promise.ts';
-import { ownWords } from '../ground/own-words.ts';
 import {
   CIPHERTEXT,
   decodePayload,

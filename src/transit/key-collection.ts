@@ -1,6 +1,5 @@
-import { type CofferError, conflict, notFound } from '../ground/errors.ts';
+import { type CofferError, conflict, notFound, ownWords } from '../ground/errors.ts';
 import type { MaybePromise } from '../ground/maybe-promise.ts';
-import { ownWords } from '../ground/own-words.ts';
 import type { DocumentRef, Transaction, View } from '../store/store.ts';
 import type { Engine } from './engine.ts';
 import type { NamedKeyDocument } from './key-document.ts';

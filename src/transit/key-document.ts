@@ -1,5 +1,4 @@
-import { invalid } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
+import { invalid, ownWords } from '../ground/errors.ts';
 import type { DerivationMode, StoredMaterial } from './key-types/key-type.ts';
 
 /** Named keys as stored. */

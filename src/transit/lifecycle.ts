@@ -1,6 +1,5 @@
 import { alternatives } from '../ground/alternatives.ts';
-import { type CofferError, conflict, invalid, unsupported } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
+import { type CofferError, conflict, invalid, ownWords, unsupported } from '../ground/errors.ts';
 import type { ListOptions, Transaction } from '../store/store.ts';
 import { requireAutoRotatePeriod } from './configuration.ts';
 import { VERSIONS_SAY } from './convergent.ts';

@@ -1,5 +1,4 @@
-import { invalid } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
+import { invalid, ownWords } from '../ground/errors.ts';
 import type { DocumentRef } from '../store/store.ts';
 import type { Engine } from './engine.ts';
 

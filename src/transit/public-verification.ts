@@ -1,6 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { unlessRefused, unsupported } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
+import { ownWords, unlessRefused, unsupported } from '../ground/errors.ts';
 import { hashNamed } from './hashing.ts';
 import { keyTypes } from './key-types/index.ts';
 import type { SignatureOptions, Signing } from './key-types/key-type.ts';

@@ -1,5 +1,4 @@
-import { invalid } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
+import { invalid, ownWords } from '../ground/errors.ts';
 import type { Random } from '../ground/random.ts';
 import { isBinaryFormat } from './hashing.ts';
 

@@ -1,7 +1,6 @@
 import { wipe } from '../ground/bytes.ts';
-import { denied } from '../ground/errors.ts';
+import { denied, ownWords } from '../ground/errors.ts';
 import type { MaybePromise } from '../ground/maybe-promise.ts';
-import { ownWords } from '../ground/own-words.ts';
 import { eachItem, type ItemResult, requireItems, requireUniformContext } from './batch.ts';
 import { decodeContext } from './context-keys.ts';
 import { convergentVersionOf } from './convergent.ts';

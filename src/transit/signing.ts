@@ -1,6 +1,5 @@
 import { decodeBase64 } from '../ground/base64.ts';
-import { type CofferError, invalid, unsupported } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
+import { type CofferError, invalid, ownWords, unsupported } from '../ground/errors.ts';
 import { type BatchItem, eachItem, type ItemResult, requireItems } from './batch.ts';
 import { keyFormat, printVersioned } from './ciphertext.ts';
 import type { OpenMaterial } from './context-keys.ts';

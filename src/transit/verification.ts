@@ -1,7 +1,5 @@
-import { attempt } from '../ground/attempt.ts';
 import { decodeBase64 } from '../ground/base64.ts';
-import { type CofferError, invalid, unsupported } from '../ground/errors.ts';
-import { ownWords } from '../ground/own-words.ts';
+import { attempt, type CofferError, invalid, ownWords, unsupported } from '../ground/errors.ts';
 import { type BatchItem, eachItem, type ItemResult, requireItems } from './batch.ts';
 import { keyFormat, parseVersioned, requireUsableVersion, SIGNATURE } from './ciphertext.ts';
 import { decodeContextOrRefuse } from './data-key.ts';

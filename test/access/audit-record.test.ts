@@ -2,7 +2,7 @@ import { createHmac, createSecretKey } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AuditedRequest, AuditRecorder } from '../../src/access/audit-record.ts';
-import { ownWords } from '../../src/ground/own-words.ts';
+import { ownWords } from '../../src/ground/errors.ts';
 import { rounds } from '../long.ts';
 import { FakeClock, openRoom } from './room.ts';
 

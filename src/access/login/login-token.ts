@@ -1,5 +1,4 @@
-import { invalid } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { invalid, ownWords } from '../../ground/errors.ts';
 import type { Mount } from '../../mounts/mount.ts';
 import { loginMount } from '../../mounts/mounts.ts';
 import type { DocumentRef, View } from '../../store/store.ts';

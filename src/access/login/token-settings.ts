@@ -1,5 +1,4 @@
-import { invalid } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { invalid, ownWords } from '../../ground/errors.ts';
 import type { TokenKind } from '../token.ts';
 import { boundNetworks } from './networks.ts';
 

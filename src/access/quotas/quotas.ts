@@ -3,8 +3,7 @@
  * @see docs/decisions/0187
  */
 
-import { invalid } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { invalid, ownWords } from '../../ground/errors.ts';
 import type { Store, Transaction } from '../../store/store.ts';
 import {
   LimitTable,

@@ -1,5 +1,4 @@
 import { type KeyObject, verify, X509Certificate } from 'node:crypto';
-import { attempt } from '../../ground/attempt.ts';
 import {
   booleanOf,
   type DerValue,
@@ -9,8 +8,7 @@ import {
   readDer,
   TAG,
 } from '../../ground/der.ts';
-import { invalid } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { attempt, invalid, ownWords } from '../../ground/errors.ts';
 
 /**
  * Signature algorithms (RFC 3279, 4055, 5758, 8410, 9881) and their hashes; null if the algorithm has no separate hash.

@@ -1,7 +1,6 @@
 import type { KeyObject } from 'node:crypto';
-import { attempt } from '../../ground/attempt.ts';
 import { printGoTime } from '../../ground/clock.ts';
-import { type CofferError, invalid } from '../../ground/errors.ts';
+import { attempt, type CofferError, invalid } from '../../ground/errors.ts';
 import { type Certificate, EXTENSION, isStrong } from './certificate.ts';
 
 /** Certificate chain, from the leaf to a trusted certificate. */

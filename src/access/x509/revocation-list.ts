@@ -1,4 +1,3 @@
-import { attempt } from '../../ground/attempt.ts';
 import { decodeBase64 } from '../../ground/base64.ts';
 import {
   booleanOf,
@@ -9,8 +8,7 @@ import {
   readDer,
   TAG,
 } from '../../ground/der.ts';
-import { invalid } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { attempt, invalid, ownWords } from '../../ground/errors.ts';
 import { pemBlocks } from '../../ground/pem.ts';
 import {
   attributesOf,

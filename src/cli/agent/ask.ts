@@ -1,6 +1,5 @@
 import type { AskToUnlock } from '../../doors/agent/questions.ts';
-import { closing } from '../../ground/closing.ts';
-import { refusedAs } from '../../ground/errors.ts';
+import { closing, refusedAs } from '../../ground/errors.ts';
 import type { UnlockTimes } from '../../service/agent/calls.ts';
 import { handOver } from '../../store/handed-over.ts';
 import {

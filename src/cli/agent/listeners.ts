@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { attempt } from '../../ground/attempt.ts';
 import { elapsedMs } from '../../ground/clock.ts';
+import { attempt } from '../../ground/errors.ts';
 import { pause } from '../../ground/pause.ts';
 import { AGENT_PROCESS, KEYRING_AGENT_PROCESS, programAfterNode } from '../program.ts';
 

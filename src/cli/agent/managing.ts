@@ -1,4 +1,4 @@
-import { closing } from '../../ground/closing.ts';
+import { closing } from '../../ground/errors.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';
 import { givesSecret } from '../secrets/secret-variables.ts';
 import type { Session } from '../session.ts';

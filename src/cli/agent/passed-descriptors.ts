@@ -1,6 +1,6 @@
 import { readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
-import { attempt } from '../../ground/attempt.ts';
+import { attempt } from '../../ground/errors.ts';
 import { unixSockets } from './listeners.ts';
 
 /** First file descriptor that a service manager passes (SD_LISTEN_FDS_START). */

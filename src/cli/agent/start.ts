@@ -1,7 +1,6 @@
 import type { Writable } from 'node:stream';
-import { attempt } from '../../ground/attempt.ts';
 import { wipe } from '../../ground/bytes.ts';
-import { unavailable } from '../../ground/errors.ts';
+import { attempt, unavailable } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import type { AgentUnlocking } from '../../service/agent/calls.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';

@@ -1,6 +1,5 @@
 import { type AgentConnection, UNANSWERED } from '../../client/agent.ts';
-import { closing } from '../../ground/closing.ts';
-import { asCofferError, conflict, placed, unavailable } from '../../ground/errors.ts';
+import { asCofferError, closing, conflict, placed, unavailable } from '../../ground/errors.ts';
 import type { AgentProof, AgentStatus, UnlockTimes } from '../../service/agent/calls.ts';
 import type { AgentDirectory } from '../../service/agent/directory.ts';
 import { agentProof, freshNonce, isProof, ownerProof } from '../../service/agent/proof.ts';

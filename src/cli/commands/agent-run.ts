@@ -1,7 +1,6 @@
 import { AGENT_DOORS } from '../../doors/agent/registry.ts';
 import { runAgent, SOCKET_NAMES, TAKEN } from '../../doors/agent/run-agent.ts';
-import { closing } from '../../ground/closing.ts';
-import { asCofferError, invalid } from '../../ground/errors.ts';
+import { asCofferError, closing, invalid } from '../../ground/errors.ts';
 import type { Agent } from '../../service/agent/agent.ts';
 import type { AgentUnlocking, UnlockTimes } from '../../service/agent/calls.ts';
 import { Log } from '../../service/log.ts';

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { AGENT_DOORS } from '../../doors/agent/registry.ts';
 import { alternatives } from '../../ground/alternatives.ts';
-import { closing } from '../../ground/closing.ts';
-import { invalid, notFound } from '../../ground/errors.ts';
+import { closing, invalid, notFound } from '../../ground/errors.ts';
 import type { Table } from '../../operations/declaration/table.ts';
 import type { AgentStatus } from '../../service/agent/calls.ts';
 import type { AgentDirectory } from '../../service/agent/directory.ts';

@@ -1,6 +1,5 @@
-import { attempt } from '../../ground/attempt.ts';
 import { parseGoDuration } from '../../ground/durations.ts';
-import { type CofferError, invalid } from '../../ground/errors.ts';
+import { attempt, type CofferError, invalid } from '../../ground/errors.ts';
 import { meantText, nearest } from '../../ground/nearness.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
 import type { OwnCommand } from '../command.ts';

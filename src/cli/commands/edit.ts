@@ -1,7 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { attempt } from '../../ground/attempt.ts';
-import { asCofferError, CofferError, conflict, invalid } from '../../ground/errors.ts';
+import { asCofferError, attempt, CofferError, conflict, invalid } from '../../ground/errors.ts';
 import type { Command } from '../command.ts';
 import { DraftFile } from '../editing/draft.ts';
 import { type Editor, edit, editorOf, wouldBeVi } from '../editing/editor.ts';

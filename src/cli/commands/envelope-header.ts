@@ -1,4 +1,4 @@
-import { closing } from '../../ground/closing.ts';
+import { closing } from '../../ground/errors.ts';
 import type { Table } from '../../operations/declaration/table.ts';
 import { isAge } from '../../transit/envelope/age/detect.ts';
 import type { AgeFile } from '../../transit/envelope/age/file.ts';

@@ -1,7 +1,6 @@
 import { closeSync, fstatSync, openSync, statSync, write } from 'node:fs';
-import { closing } from '../../ground/closing.ts';
 import { isRegularFile } from '../../ground/directories.ts';
-import { invalid, throwing } from '../../ground/errors.ts';
+import { closing, invalid, throwing } from '../../ground/errors.ts';
 import { answered } from '../../ground/pause.ts';
 import { isAge } from '../../transit/envelope/age/detect.ts';
 import type { AgeIdentity, AnyRecipient } from '../../transit/envelope/age/recipients.ts';

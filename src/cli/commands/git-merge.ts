@@ -1,6 +1,5 @@
 import { tmpdir } from 'node:os';
-import { closing } from '../../ground/closing.ts';
-import { refusedAs, unlessRefused } from '../../ground/errors.ts';
+import { closing, refusedAs, unlessRefused } from '../../ground/errors.ts';
 import type { ScalarPlace, SecretFile } from '../../secret-files/format.ts';
 import { align, inQuestion, isAsExpected } from '../../secret-files/three-way.ts';
 import type { OwnCommand } from '../command.ts';

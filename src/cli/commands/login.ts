@@ -1,7 +1,7 @@
-import { closing } from '../../ground/closing.ts';
 import {
   asCofferError,
   CofferError,
+  closing,
   expected,
   invalid,
   unavailable,

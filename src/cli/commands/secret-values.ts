@@ -1,6 +1,5 @@
 import { utf8 } from '../../ground/bytes.ts';
-import { closing } from '../../ground/closing.ts';
-import { type CofferError, invalid, refusedAs } from '../../ground/errors.ts';
+import { type CofferError, closing, invalid, refusedAs } from '../../ground/errors.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import { pathOf, placeOf, type ScalarPlace, type ScalarType } from '../../secret-files/format.ts';
 import { isSecret } from '../../secret-files/rules.ts';

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { basename, dirname, relative, resolve, sep } from 'node:path';
 import { utf8 } from '../../ground/bytes.ts';
-import { closing } from '../../ground/closing.ts';
-import { invalid } from '../../ground/errors.ts';
+import { closing, invalid } from '../../ground/errors.ts';
 import { isInside, printManifest } from '../../signatures/manifest.ts';
 import { type OwnCommand, typedOptions } from '../command.ts';
 import { FileHasher, STANDARD } from '../files/hashing.ts';

@@ -1,5 +1,4 @@
-import { closing } from '../../ground/closing.ts';
-import { conflict, invalid, refusedAs, sealed } from '../../ground/errors.ts';
+import { closing, conflict, invalid, refusedAs, sealed } from '../../ground/errors.ts';
 import type { Table } from '../../operations/declaration/table.ts';
 import { rekey as sealAgain } from '../../store/administration/rekey.ts';
 import {

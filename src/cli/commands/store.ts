@@ -1,6 +1,5 @@
 import { basename } from 'node:path';
-import { closing } from '../../ground/closing.ts';
-import { CofferError, exists, expected, printPlace } from '../../ground/errors.ts';
+import { CofferError, closing, exists, expected, printPlace } from '../../ground/errors.ts';
 import { copyStore } from '../../store/administration/copy.ts';
 import { type Examination, type ExamineOptions, examineStore } from '../../store/administration/doctor.ts';
 import { type Mended, type Repair, repairStore } from '../../store/administration/repair.ts';

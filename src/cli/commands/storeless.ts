@@ -1,8 +1,7 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
-import { attempt } from '../../ground/attempt.ts';
 import { utf8 } from '../../ground/bytes.ts';
-import { failingAs } from '../../ground/errors.ts';
+import { attempt, failingAs } from '../../ground/errors.ts';
 import { version as number } from '../../ground/version.ts';
 import { diskError } from '../../store/backends/files/disk-errors.ts';
 import { generateMasterKey } from '../../store/master-key.ts';

@@ -1,5 +1,4 @@
-import { closing } from '../../ground/closing.ts';
-import { invalid } from '../../ground/errors.ts';
+import { closing, invalid } from '../../ground/errors.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
 import { copiedFirst } from '../../operations/tags/documents.ts';
 import { FORMAT_NAMES, formatOf, loadFormat, MAX_FILE_BYTES } from '../../tag-files/formats.ts';

@@ -1,6 +1,5 @@
 import type { AgentConnection } from '../../client/agent.ts';
-import { closing } from '../../ground/closing.ts';
-import { asCofferError } from '../../ground/errors.ts';
+import { asCofferError, closing } from '../../ground/errors.ts';
 import { findAgent, requireDirectory } from '../agent/find.ts';
 import { areTimesGiven, timeOptions, timesOf } from '../agent/times.ts';
 import { keepUnlocked, requireNoTrailYet, sayUntil } from '../agent/unlock.ts';

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { closing } from '../../ground/closing.ts';
-import { asCofferError, invalid, notFound } from '../../ground/errors.ts';
+import { asCofferError, closing, invalid, notFound } from '../../ground/errors.ts';
 import { signatureParameters } from '../../operations/transit/signature-parameters.ts';
 import { brokenFor, maySign, parseAllowedSigners, signerKey } from '../../signatures/allowed-signers.ts';
 import { parseManifest } from '../../signatures/manifest.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { attempt } from '../../ground/attempt.ts';
+import { attempt } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import type { Environment } from '../given.ts';
 import { leftovers, makeMemoryDirectory } from '../memory/memory-directory.ts';

@@ -1,9 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { attempt } from '../../ground/attempt.ts';
 import { utf8 } from '../../ground/bytes.ts';
 import { isRegularFile } from '../../ground/directories.ts';
-import { asCofferError, CofferError, invalid, refusedAs } from '../../ground/errors.ts';
+import { asCofferError, attempt, CofferError, invalid, refusedAs } from '../../ground/errors.ts';
 import { meantText, nearest } from '../../ground/nearness.ts';
 import { isMissing } from '../../operations/declaration/deleting.ts';
 import { context } from '../../operations/transit/parameters.ts';

@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { closing } from '../../ground/closing.ts';
 import { makeWithParents } from '../../ground/directories.ts';
-import { failingAs, invalid } from '../../ground/errors.ts';
+import { closing, failingAs, invalid } from '../../ground/errors.ts';
 import type { ByteSink, ByteSource, OnProgress } from '../../transit/envelope/ports.ts';
 import { type InFile, openInFile } from '../files/in-file.ts';
 import { announceStandardInput } from '../files/input.ts';

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { alignedBuffer } from '../../ground/aligned.ts';
-import { attempt } from '../../ground/attempt.ts';
-import { closing } from '../../ground/closing.ts';
-import { asCofferError } from '../../ground/errors.ts';
+import { asCofferError, attempt, closing } from '../../ground/errors.ts';
 import type { Session } from '../session.ts';
 import { TransferProgress } from '../terminal/progress.ts';
 import { type Input, tooLarge } from '../terminal/streams.ts';

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { decodeBase64 } from '../../ground/base64.ts';
-import { closing } from '../../ground/closing.ts';
-import { asCofferError, CofferError, invalid } from '../../ground/errors.ts';
+import { asCofferError, CofferError, closing, invalid } from '../../ground/errors.ts';
 import type { InputHash, Operation } from '../../operations/declaration/operation.ts';
 import type { Session } from '../session.ts';
 import { shellWord } from '../terminal/shell-word.ts';

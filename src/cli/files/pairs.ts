@@ -1,5 +1,4 @@
-import { attempt } from '../../ground/attempt.ts';
-import { invalid } from '../../ground/errors.ts';
+import { attempt, invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import type { Session } from '../session.ts';
 import { readFileWhole } from './in-file.ts';

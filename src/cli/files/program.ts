@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
-import { attempt } from '../../ground/attempt.ts';
+import { attempt } from '../../ground/errors.ts';
 import { type Environment, variable } from '../given.ts';
 import { beginningOf } from './beginning.ts';
 

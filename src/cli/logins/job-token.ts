@@ -1,7 +1,6 @@
 import { isExposed } from '../../client/address.ts';
 import { HttpTransport } from '../../client/http-transport.ts';
-import { attempt } from '../../ground/attempt.ts';
-import { CofferError, denied, expected, invalid, unavailable } from '../../ground/errors.ts';
+import { attempt, CofferError, denied, expected, invalid, unavailable } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { type Environment, variable } from '../given.ts';
 

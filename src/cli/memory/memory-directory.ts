@@ -12,8 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { attempt } from '../../ground/attempt.ts';
-import { unavailable } from '../../ground/errors.ts';
+import { attempt, unavailable } from '../../ground/errors.ts';
 import { type Environment, variable } from '../given.ts';
 import { namesIn } from '../state-directory.ts';
 

@@ -9,8 +9,7 @@ import {
   type Stats,
 } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { attempt } from '../../ground/attempt.ts';
-import { invalid } from '../../ground/errors.ts';
+import { attempt, invalid } from '../../ground/errors.ts';
 import { isOfTrustedOwner } from '../../ground/private-files.ts';
 import { headOf } from '../files/in-file.ts';
 import { quoted } from '../terminal/shell-word.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { attempt } from '../../ground/attempt.ts';
+import { attempt } from '../../ground/errors.ts';
 import { RULES_NAME } from '../../secret-files/rules.ts';
 import { topOf } from '../repository/files-of-others.ts';
 import { filesBelow, git } from '../repository/git.ts';

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync, type Stats, statSync } from 'node:fs';
-import { attempt } from '../../ground/attempt.ts';
 import { isThere } from '../../ground/directories.ts';
 import {
   asCofferError,
+  attempt,
   CofferError,
   conflict,
   invalid,

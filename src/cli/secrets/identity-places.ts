@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
-import { attempt } from '../../ground/attempt.ts';
+import { attempt } from '../../ground/errors.ts';
 import { type Environment, variable } from '../given.ts';
 
 /** Files in which a person's private keys are looked for. */

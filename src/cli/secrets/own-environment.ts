@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
-import { attempt } from '../../ground/attempt.ts';
 import { wipe } from '../../ground/bytes.ts';
+import { attempt } from '../../ground/errors.ts';
 
 /**
  * Fields of `/proc/self/stat` with the start and end of the environment, counted from the state, which follows the name

@@ -1,6 +1,5 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { attempt } from '../../ground/attempt.ts';
-import { asCofferError, CofferError, invalid, unlessRefused } from '../../ground/errors.ts';
+import { asCofferError, attempt, CofferError, invalid, unlessRefused } from '../../ground/errors.ts';
 import { parseEncryptedSshKey, parseSshPrivateKey } from '../../signatures/ssh-private-key.ts';
 import type { Session } from '../session.ts';
 import { shellWord } from '../terminal/shell-word.ts';

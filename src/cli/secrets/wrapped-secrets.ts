@@ -1,9 +1,8 @@
 import { createHmac, hash } from 'node:crypto';
 import { closeSync, openSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { attempt } from '../../ground/attempt.ts';
 import { lengthPrefixed, wipe } from '../../ground/bytes.ts';
-import { asCofferError, denied, expected, invalid, refusedAs } from '../../ground/errors.ts';
+import { asCofferError, attempt, denied, expected, invalid, refusedAs } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';
 import { printLocation } from '../../store/backends/registry.ts';

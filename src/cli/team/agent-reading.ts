@@ -1,9 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { connectToKeyringAgent, type KeyringConnection } from '../../client/keyring-agent.ts';
-import { attempt } from '../../ground/attempt.ts';
 import { encodeBase64 } from '../../ground/base64.ts';
-import { type CofferError, expected } from '../../ground/errors.ts';
+import { attempt, type CofferError, expected } from '../../ground/errors.ts';
 import { version } from '../../ground/version.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import type { AgentDirectory } from '../../service/agent/directory.ts';

@@ -1,8 +1,7 @@
 import type { Writable } from 'node:stream';
 import { connectToKeyringAgent, type KeyringConnection } from '../../client/keyring-agent.ts';
 import { wipe } from '../../ground/bytes.ts';
-import { closing } from '../../ground/closing.ts';
-import { asCofferError, expected, unavailable } from '../../ground/errors.ts';
+import { asCofferError, closing, expected, unavailable } from '../../ground/errors.ts';
 import type { UnlockTimes } from '../../service/agent/calls.ts';
 import type { AgentDirectory } from '../../service/agent/directory.ts';
 import type { HandedKeyring } from '../../service/agent/keyring-calls.ts';

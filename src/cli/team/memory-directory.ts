@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { attempt } from '../../ground/attempt.ts';
+import { attempt } from '../../ground/errors.ts';
 import type { Environment } from '../given.ts';
 import { stateDirectory } from '../state-directory.ts';
 

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { attempt } from '../../ground/attempt.ts';
 import { systemClock } from '../../ground/clock.ts';
 import { move } from '../../ground/directories.ts';
-import { asCofferError } from '../../ground/errors.ts';
+import { asCofferError, attempt } from '../../ground/errors.ts';
 import { version } from '../../ground/version.ts';
 import type { CardFact } from '../../team/fact.ts';
 import { type Loaded, loadFacts } from '../../team/files.ts';

@@ -1,6 +1,6 @@
 import { lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { attempt } from '../../ground/attempt.ts';
+import { attempt } from '../../ground/errors.ts';
 import { isOfTrustedOwner } from '../../ground/private-files.ts';
 import { isKeyring, KEYRING } from '../../team/directory.ts';
 import { topOf } from '../repository/files-of-others.ts';

@@ -1,5 +1,5 @@
 import { elapsedMs } from '../../ground/clock.ts';
-import { closing } from '../../ground/closing.ts';
+import { closing } from '../../ground/errors.ts';
 import type { Session } from '../session.ts';
 
 const BAR_WIDTH = 24;

@@ -1,6 +1,5 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { attempt } from '../../ground/attempt.ts';
-import { invalid } from '../../ground/errors.ts';
+import { attempt, invalid } from '../../ground/errors.ts';
 import { displayWidth, wrappedMessage } from '../wrap.ts';
 import type { ConfirmOptions } from './questions.ts';
 import type { Streams } from './streams.ts';

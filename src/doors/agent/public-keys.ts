@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { attempt } from '../../ground/attempt.ts';
+import { attempt } from '../../ground/errors.ts';
 
 /** Maximum number of cached keys, more than all offered versions. */
 const MOST = 4096;

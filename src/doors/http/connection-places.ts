@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { sourceOf } from '../../access/login/networks.ts';
-import { attempt } from '../../ground/attempt.ts';
+import { attempt } from '../../ground/errors.ts';
 import { type PlaceLimits, Places } from '../../ground/places.ts';
 
 /** Connection that counts against the limits. */

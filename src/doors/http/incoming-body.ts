@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { CofferError, invalid } from '../../ground/errors.ts';
+import { CofferError, invalid, ownWords } from '../../ground/errors.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
-import { ownWords } from '../../ground/own-words.ts';
 import type { RequestBody } from './exchange.ts';
 
 /** Length from which a body is large, in bytes. */

@@ -1,9 +1,8 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import { CofferError, invalid, placed, type Text, unavailable } from '../../ground/errors.ts';
+import { CofferError, invalid, ownWords, placed, type Text, unavailable } from '../../ground/errors.ts';
 import { isLoopback } from '../../ground/loopback.ts';
-import { ownWords } from '../../ground/own-words.ts';
 import { pemBlocks } from '../../ground/pem.ts';
 import { readPrivateFile } from '../../ground/private-files.ts';
 import { Log } from '../../service/log.ts';

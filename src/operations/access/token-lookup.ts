@@ -1,6 +1,5 @@
 import type { TokenRecord } from '../../access/token.ts';
-import { denied } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { denied, ownWords } from '../../ground/errors.ts';
 import { type TokenDetails, tokenDetails } from '../auth/token-answers.ts';
 import { accessOperation } from '../declaration/mount-operations.ts';
 import { computing } from '../declaration/operation.ts';

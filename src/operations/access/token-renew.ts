@@ -1,6 +1,5 @@
 import type { KeyCheck } from '../../access/login/login-token.ts';
-import { invalid } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { invalid, ownWords } from '../../ground/errors.ts';
 import { type TokenAuth, tokenAuth } from '../auth/token-answers.ts';
 import { type AccessCall, accessOperation } from '../declaration/mount-operations.ts';
 import { type Call, type Outcome, warned } from '../declaration/operation.ts';

@@ -1,5 +1,4 @@
-import { invalid, notFound } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { invalid, notFound, ownWords } from '../../ground/errors.ts';
 import { FOR_GOOD } from '../declaration/deleting.ts';
 import { accessOperation } from '../declaration/mount-operations.ts';
 import { done } from '../declaration/operation.ts';

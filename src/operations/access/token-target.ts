@@ -1,6 +1,5 @@
 import type { Token, TokenRecord } from '../../access/token.ts';
-import { type CofferError, invalid } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { type CofferError, invalid, ownWords } from '../../ground/errors.ts';
 import type { AccessCall } from '../declaration/mount-operations.ts';
 import type { Caller } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';

@@ -9,8 +9,7 @@ import {
   rolesOf,
 } from '../../access/methods/approle/documents.ts';
 import { removeRole, writeRole } from '../../access/methods/approle/roles.ts';
-import { type CofferError, invalid, notFound } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { type CofferError, invalid, notFound, ownWords } from '../../ground/errors.ts';
 import { deletingByName, eachNamed } from '../declaration/deleting.ts';
 import { done } from '../declaration/operation.ts';
 import {

@@ -10,11 +10,9 @@ import {
   type SecretName,
   tidySecrets,
 } from '../../access/methods/approle/secret-ids.ts';
-import { attempt } from '../../ground/attempt.ts';
 import { printGoTime } from '../../ground/clock.ts';
-import { asCofferError, invalid } from '../../ground/errors.ts';
+import { asCofferError, attempt, invalid, ownWords } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
-import { ownWords } from '../../ground/own-words.ts';
 import { FOR_GOOD, unlessUnexpected } from '../declaration/deleting.ts';
 import { computing, done, type Outcome } from '../declaration/operation.ts';
 import { duration, integer, text, texts, type ValuesOf } from '../declaration/params.ts';

@@ -19,9 +19,8 @@ import {
 import { login as logIn, roleThatFits } from '../../access/methods/cert/login.ts';
 import { refuseOnlineChecks, writeRole } from '../../access/methods/cert/roles.ts';
 import { printGoTime } from '../../ground/clock.ts';
-import { invalid, notFound } from '../../ground/errors.ts';
+import { invalid, notFound, ownWords } from '../../ground/errors.ts';
 import { withoutUndefined } from '../../ground/objects.ts';
-import { ownWords } from '../../ground/own-words.ts';
 import { deletingByName, eachNamed } from '../declaration/deleting.ts';
 import { lacking } from '../declaration/lacking.ts';
 import { done, warned } from '../declaration/operation.ts';

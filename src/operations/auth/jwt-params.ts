@@ -1,7 +1,6 @@
 /** Parameters of the roles and the configuration of a mount of `jwt`. */
 
-import { attempt } from '../../ground/attempt.ts';
-import { invalid } from '../../ground/errors.ts';
+import { attempt, invalid } from '../../ground/errors.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
 import { lacking } from '../declaration/lacking.ts';
 import { declare, duration, flag, hidden, type Spec, text, texts } from '../declaration/params.ts';

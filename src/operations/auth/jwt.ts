@@ -4,8 +4,7 @@ import { configProblem, readConfig, writeConfig } from '../../access/methods/jwt
 import { type JwtRole, rolesOf } from '../../access/methods/jwt/documents.ts';
 import { login as logIn } from '../../access/methods/jwt/login.ts';
 import { type JwtRoleChange, writeRole } from '../../access/methods/jwt/roles.ts';
-import { notFound } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { notFound, ownWords } from '../../ground/errors.ts';
 import { deletingByName, eachNamed } from '../declaration/deleting.ts';
 import { done, warned } from '../declaration/operation.ts';
 import { givenOf, text, type ValuesOf } from '../declaration/params.ts';

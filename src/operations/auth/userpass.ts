@@ -1,9 +1,8 @@
 /** Operations below a mount of `userpass`. */
 
 import { type NewPassword, Userpass } from '../../access/methods/userpass/userpass.ts';
-import { asCofferError, invalid, notFound } from '../../ground/errors.ts';
+import { asCofferError, invalid, notFound, ownWords } from '../../ground/errors.ts';
 import type { JsonObject } from '../../ground/objects.ts';
-import { ownWords } from '../../ground/own-words.ts';
 import { deletingByName, eachNamed } from '../declaration/deleting.ts';
 import { operationsOf } from '../declaration/mount-operations.ts';
 import { done, type MountCall, type Runner } from '../declaration/operation.ts';

@@ -1,6 +1,5 @@
-import { unsupported } from '../../ground/errors.ts';
+import { ownWords, unsupported } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
-import { ownWords } from '../../ground/own-words.ts';
 import { declare, hidden, type Param } from './params.ts';
 
 /**

@@ -1,6 +1,5 @@
-import { CofferError, invalid } from '../../ground/errors.ts';
+import { CofferError, invalid, ownWords } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
-import { ownWords } from '../../ground/own-words.ts';
 import type { ResourceKind } from './resource-kinds.ts';
 import { parseBoolean, parseDurationSeconds, parseInteger, parseText, wrongType } from './weak-values.ts';
 

@@ -1,7 +1,6 @@
 import { MOST_SECONDS } from '../../ground/clock.ts';
 import { parseGoDuration } from '../../ground/durations.ts';
-import { type CofferError, invalid } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { type CofferError, invalid, ownWords } from '../../ground/errors.ts';
 
 /*
  * Vault's weak typing of values: a number may be given as text, a text as a number, true as "1"; `null` is the zero

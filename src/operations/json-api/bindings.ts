@@ -1,6 +1,5 @@
-import { invalid } from '../../ground/errors.ts';
+import { invalid, ownWords } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
-import { ownWords } from '../../ground/own-words.ts';
 import { MOST_BINDINGS, type NewBinding } from '../../tags/bindings.ts';
 import type { BindingFilter } from '../../tags/workspace-query.ts';
 import { type CliParam, declare, parseShortText, type Schema, type Spec } from '../declaration/params.ts';

@@ -1,6 +1,5 @@
-import { type CofferError, invalid } from '../../ground/errors.ts';
+import { type CofferError, invalid, ownWords } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
-import { ownWords } from '../../ground/own-words.ts';
 import { parseIdentifier } from '../../tags/identifiers.ts';
 import type { NamedTag, TagReference } from '../../tags/organization.ts';
 import { declare, type Schema, type Spec } from '../declaration/params.ts';

@@ -1,8 +1,7 @@
 /** Converts between operations and JSON:API documents: requests here, lists of identifiers and pages in other files. */
 
-import { invalid } from '../../ground/errors.ts';
+import { invalid, ownWords } from '../../ground/errors.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
-import { ownWords } from '../../ground/own-words.ts';
 import type { Operation } from '../declaration/operation.ts';
 import { type Param, type Params, parseValues } from '../declaration/params.ts';
 import { pathParams, routesOf } from '../declaration/route.ts';

@@ -1,5 +1,4 @@
-import { type CofferError, invalid } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { type CofferError, invalid, ownWords } from '../../ground/errors.ts';
 
 /**
  * Creates the error for parameters that cannot be parsed, such as truncated JSON. A protocol answers it like any other

@@ -1,8 +1,7 @@
 import type { Capability } from '../../access/capability.ts';
-import { asCofferError, type CofferError, denied, invalid } from '../../ground/errors.ts';
+import { asCofferError, type CofferError, denied, invalid, ownWords } from '../../ground/errors.ts';
 import { type MaybePromise, withValue } from '../../ground/maybe-promise.ts';
 import type { JsonObject } from '../../ground/objects.ts';
-import { ownWords } from '../../ground/own-words.ts';
 import { asksAgain, type Call, type Operation, STORE_SECRET } from '../declaration/operation.ts';
 import { type Params, type Parsed, parseValues } from '../declaration/params.ts';
 import { type AdmittedRequest, withinLimits } from './admission.ts';

@@ -1,8 +1,7 @@
 import type { TokenIdentity } from '../../access/access.ts';
 import type { AuditedRequest } from '../../access/audit-record.ts';
 import type { Capability } from '../../access/capability.ts';
-import { attempt } from '../../ground/attempt.ts';
-import { failedAfter } from '../../ground/errors.ts';
+import { attempt, failedAfter } from '../../ground/errors.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
 import { changesSomething, type Operation } from '../declaration/operation.ts';
 import type { Params } from '../declaration/params.ts';

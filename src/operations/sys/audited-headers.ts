@@ -1,7 +1,6 @@
 /** Request headers that are recorded in the audit log. */
 
-import { invalid } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { invalid, ownWords } from '../../ground/errors.ts';
 import { accessOperation } from '../declaration/mount-operations.ts';
 import { atTopToo, done } from '../declaration/operation.ts';
 import { flag, text } from '../declaration/params.ts';

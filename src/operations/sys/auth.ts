@@ -1,7 +1,6 @@
 /** Login methods of a store: `sys/auth`. */
 
-import { invalid } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { invalid, ownWords } from '../../ground/errors.ts';
 import { trimSlashes } from '../../ground/trim.ts';
 import type { Mount } from '../../mounts/mount.ts';
 import { isLoginMount } from '../../mounts/mounts.ts';

@@ -1,5 +1,4 @@
-import { invalid } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { invalid, ownWords } from '../../ground/errors.ts';
 import { turn } from '../../ground/pause.ts';
 import { accessOperation } from '../declaration/mount-operations.ts';
 import { atTopToo, computing, type Outcome } from '../declaration/operation.ts';

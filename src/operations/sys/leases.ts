@@ -2,9 +2,8 @@
 
 import { issuedMs } from '../../access/token.ts';
 import { printGoTime } from '../../ground/clock.ts';
-import { type CofferError, invalid, notFound } from '../../ground/errors.ts';
+import { type CofferError, invalid, notFound, ownWords } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
-import { ownWords } from '../../ground/own-words.ts';
 import { trimSlashes } from '../../ground/trim.ts';
 import { listAnswer, tidied } from '../auth/named-objects.ts';
 import { tokenDetails } from '../auth/token-answers.ts';

@@ -1,6 +1,5 @@
 import { MAX_TTL_SECONDS } from '../../access/token.ts';
-import { invalid } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { invalid, ownWords } from '../../ground/errors.ts';
 import { familyVersion } from '../../ground/version.ts';
 import type { LockoutConfig, Mount, MountConfig, MountTraits } from '../../mounts/mount.ts';
 import { isLoginMount, relativePath } from '../../mounts/mounts.ts';

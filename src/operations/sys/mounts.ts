@@ -1,5 +1,4 @@
-import { denied, invalid } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { denied, invalid, ownWords } from '../../ground/errors.ts';
 import { trimSlashes, withoutLast } from '../../ground/trim.ts';
 import type { Mount } from '../../mounts/mount.ts';
 import { isLoginMount } from '../../mounts/mounts.ts';

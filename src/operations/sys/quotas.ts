@@ -1,7 +1,6 @@
 /** Rate limits: `sys/quotas`. */
 
-import { invalid, notFound } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { invalid, notFound, ownWords } from '../../ground/errors.ts';
 import { trimSlashes } from '../../ground/trim.ts';
 import type { Mount } from '../../mounts/mount.ts';
 import { isLoginMount } from '../../mounts/mounts.ts';

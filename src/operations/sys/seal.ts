@@ -1,7 +1,6 @@
 import { sourceOf } from '../../access/login/networks.ts';
 import { LoginTurns } from '../../access/login/turns.ts';
-import { invalid, unsupported } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { invalid, ownWords, unsupported } from '../../ground/errors.ts';
 import { familyVersion } from '../../ground/version.ts';
 import { type Core, done, operation, type SealStatus, type ServerState } from '../declaration/operation.ts';
 import { flag, hidden, integer, text } from '../declaration/params.ts';

@@ -1,7 +1,6 @@
 /** Operations of the server itself; other files have its seal, mounts, policies and capabilities. */
 
-import { invalid } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { invalid, ownWords } from '../../ground/errors.ts';
 import { computing, done, METRICS_CONTENT_TYPE, operation } from '../declaration/operation.ts';
 import { text, texts } from '../declaration/params.ts';
 import { publicRead, serverOf } from './seal.ts';

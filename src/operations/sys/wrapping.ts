@@ -1,8 +1,7 @@
-import { ownWords } from '../../ground/own-words.ts';
+import { type CofferError, denied, invalid, ownWords } from '../../ground/errors.ts';
 /** Wrapped responses: the operations below `sys/wrapping`. */
 
 import { printGoTime } from '../../ground/clock.ts';
-import { type CofferError, denied, invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { accessOperation } from '../declaration/mount-operations.ts';
 import { computing, type Outcome } from '../declaration/operation.ts';

@@ -1,6 +1,5 @@
-import { CofferError, invalid } from '../../ground/errors.ts';
+import { CofferError, invalid, ownWords } from '../../ground/errors.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
-import { ownWords } from '../../ground/own-words.ts';
 import { parseAnyIdentifier } from '../../tags/identifiers.ts';
 import type { Reference } from '../../tags/organization.ts';
 import { isMissing } from '../declaration/deleting.ts';

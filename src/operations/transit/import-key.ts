@@ -1,9 +1,8 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { decodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
-import { CofferError, invalid } from '../../ground/errors.ts';
+import { CofferError, invalid, ownWords } from '../../ground/errors.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
-import { ownWords } from '../../ground/own-words.ts';
 import { systemRandom } from '../../ground/random.ts';
 import { wrapForTransport } from '../../transit/key-exchange/wrapping.ts';
 import { privateKeyFromPkcs8 } from '../../transit/key-types/der.ts';

@@ -1,5 +1,4 @@
-import { type CofferError, invalid } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { type CofferError, invalid, ownWords } from '../../ground/errors.ts';
 import type { View } from '../../store/store.ts';
 import { organizationNotFound } from '../../tags/organization.ts';
 import type { KeyTags } from '../../tags/tagged-keys.ts';

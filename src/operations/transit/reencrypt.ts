@@ -1,6 +1,5 @@
-import { denied } from '../../ground/errors.ts';
+import { denied, ownWords } from '../../ground/errors.ts';
 import type { JsonObject } from '../../ground/objects.ts';
-import { ownWords } from '../../ground/own-words.ts';
 import { onlyValue } from '../../transit/batch.ts';
 import { reencrypt } from '../../transit/rewrap.ts';
 import { type Caller, computing, type MountCall, type Outcome } from '../declaration/operation.ts';

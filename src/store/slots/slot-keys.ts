@@ -6,8 +6,8 @@ import {
   type KeyObject,
   timingSafeEqual,
 } from 'node:crypto';
-import { attempt } from '../../ground/attempt.ts';
 import { lengthPrefixed, wipe } from '../../ground/bytes.ts';
+import { attempt } from '../../ground/errors.ts';
 import type { Random } from '../../ground/random.ts';
 import { openOnce, type SealContext, sealOnce } from '../single-use-seal.ts';
 import type { Kdf } from './key-encryption.ts';

@@ -1,8 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { decodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
-import { CofferError, invalid, unsupported } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { CofferError, invalid, ownWords, unsupported } from '../../ground/errors.ts';
 
 /** Maximum size of a backup, in base64 characters; the request size that Vault and OpenBao accept. */
 export const MAX_BACKUP_CHARACTERS = 32 * 1024 * 1024;

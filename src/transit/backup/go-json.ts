@@ -1,5 +1,4 @@
-import { CofferError, invalid } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { CofferError, invalid, ownWords } from '../../ground/errors.ts';
 
 /**
  * JSON as Go's `encoding/json` reads and writes it, where that differs from `JSON`: integers of any size stay exact,

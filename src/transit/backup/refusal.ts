@@ -1,5 +1,4 @@
-import { type CofferError, conflict } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { type CofferError, conflict, ownWords } from '../../ground/errors.ts';
 
 interface LeavingKey {
   readonly name: string;

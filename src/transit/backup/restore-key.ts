@@ -1,8 +1,7 @@
 import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { boundedSeconds, printGoTime } from '../../ground/clock.ts';
-import { exists, invalid, unsupported } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { exists, invalid, ownWords, unsupported } from '../../ground/errors.ts';
 import { turn } from '../../ground/pause.ts';
 import type { Random } from '../../ground/random.ts';
 import type { Engine } from '../engine.ts';

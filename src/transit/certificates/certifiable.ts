@@ -1,5 +1,4 @@
-import { CofferError, expected, unsupported } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { CofferError, expected, ownWords, unsupported } from '../../ground/errors.ts';
 import type { Engine } from '../engine.ts';
 import { requireKey, requireNotSoftDeleted } from '../key-collection.ts';
 import type { Certification } from '../key-types/key-type.ts';

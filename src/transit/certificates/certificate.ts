@@ -1,5 +1,5 @@
 import { type KeyObject, X509Certificate } from 'node:crypto';
-import { attempt } from '../../ground/attempt.ts';
+import { attempt } from '../../ground/errors.ts';
 
 /**
  * Parses an X.509 certificate; undefined if the bytes are not exactly one certificate.

@@ -1,7 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import { encodeBase64 } from '../../ground/base64.ts';
-import { type CofferError, invalid } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { type CofferError, invalid, ownWords } from '../../ground/errors.ts';
 import { pemBlocks } from '../../ground/pem.ts';
 import type { Engine } from '../engine.ts';
 import { changeKey } from '../key-collection.ts';

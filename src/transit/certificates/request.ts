@@ -1,7 +1,6 @@
 import { encodeBase64 } from '../../ground/base64.ts';
 import { type DerValue, der, membersOf, readDer, requireWellFormed, TAG } from '../../ground/der.ts';
-import { invalid, unsupported } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { invalid, ownWords, unsupported } from '../../ground/errors.ts';
 import { pemBlocks, printPem } from '../../ground/pem.ts';
 import type { Engine } from '../engine.ts';
 import type { KeyVersion, NamedKey } from '../named-key.ts';

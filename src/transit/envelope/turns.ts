@@ -1,11 +1,10 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { readSync, writeSync } from 'node:fs';
 import { alignedBuffer } from '../../ground/aligned.ts';
-import { attempt } from '../../ground/attempt.ts';
 import { wipe } from '../../ground/bytes.ts';
+import { attempt } from '../../ground/errors.ts';
 import { turn } from '../../ground/pause.ts';
-import type { ChunkStage } from './chunk-cipher.ts';
-import { chunkCipher } from './chunk-cipher.ts';
+import { type ChunkStage, chunkCipher } from './chunk-cipher.ts';
 import type { ByteSink, ByteSource, OnProgress, PlainFile } from './ports.ts';
 import { type Shared, type Trouble, type TurnPart, takeTurns } from './turn-thread.ts';
 

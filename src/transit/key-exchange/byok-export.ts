@@ -1,7 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { wiping } from '../../ground/bytes.ts';
-import { type CofferError, conflict, invalid, unsupported } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { type CofferError, conflict, invalid, ownWords, unsupported } from '../../ground/errors.ts';
 import type { Engine } from '../engine.ts';
 import { versionsToExport } from '../export.ts';
 import { requireKey, requireNotSoftDeleted } from '../key-collection.ts';

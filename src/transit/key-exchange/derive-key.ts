@@ -1,7 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { wipe, wiping } from '../../ground/bytes.ts';
-import { type CofferError, invalid, notFound, unsupported } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { type CofferError, invalid, notFound, ownWords, unsupported } from '../../ground/errors.ts';
 import { hkdfExpand, hkdfExtract } from '../derivation.ts';
 import type { Engine } from '../engine.ts';
 import { findKey, keyIn, keyRef, requireNotSoftDeleted } from '../key-collection.ts';

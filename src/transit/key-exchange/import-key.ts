@@ -1,7 +1,6 @@
 import { decodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
-import { CofferError, exists, invalid, unsupported } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { CofferError, exists, invalid, ownWords, unsupported } from '../../ground/errors.ts';
 import type { View } from '../../store/store.ts';
 import type { Engine } from '../engine.ts';
 import { keyIn, keyRef } from '../key-collection.ts';

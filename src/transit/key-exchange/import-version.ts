@@ -1,5 +1,4 @@
-import { conflict, invalid, unsupported } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { conflict, invalid, ownWords, unsupported } from '../../ground/errors.ts';
 import type { Engine } from '../engine.ts';
 import { changeKey, findKey, noSuchKey, requireNotSoftDeleted } from '../key-collection.ts';
 import type { NamedKeyDocument, VersionDocument } from '../key-document.ts';

@@ -9,8 +9,7 @@ import {
   publicEncrypt,
 } from 'node:crypto';
 import { wiping } from '../../ground/bytes.ts';
-import { type CofferError, invalid } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { type CofferError, invalid, ownWords } from '../../ground/errors.ts';
 import type { Random } from '../../ground/random.ts';
 import type { DocumentRef } from '../../store/store.ts';
 import type { Engine } from '../engine.ts';

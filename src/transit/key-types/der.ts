@@ -1,6 +1,5 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { invalid } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { invalid, ownWords } from '../../ground/errors.ts';
 import { rawKeys } from './raw-keys.ts';
 
 /** Subset of DER (ITU-T X.690) that key and signature formats need. */

@@ -1,7 +1,5 @@
 import { createPublicKey, diffieHellman, type KeyObject } from 'node:crypto';
-import { attempt } from '../../ground/attempt.ts';
-import { invalid } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { attempt, invalid, ownWords } from '../../ground/errors.ts';
 
 /** Own key type and curve, for errors about a peer's key. */
 interface OwnKind {

@@ -7,10 +7,8 @@ import {
   sign as nodeSign,
   verify as nodeVerify,
 } from 'node:crypto';
-import { attempt } from '../../ground/attempt.ts';
 import { wipe } from '../../ground/bytes.ts';
-import { type CofferError, invalid } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { attempt, type CofferError, invalid, ownWords } from '../../ground/errors.ts';
 import { curveNamed, ECDSA_CURVES, type EcdsaCurve } from './curves.ts';
 import { derElement, INTEGER, SEQUENCE } from './der.ts';
 import {

@@ -1,6 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { unsupported } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { ownWords, unsupported } from '../../ground/errors.ts';
 import { parseBech32 } from './age/bech32.ts';
 import { convertedPoint } from './age/p256.ts';
 import { p256Kem } from './age/tagged.ts';

@@ -1,9 +1,8 @@
 import { createPrivateKey, createSecretKey, type KeyObject } from 'node:crypto';
 import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
-import { asCofferError, type CofferError, invalid } from '../../ground/errors.ts';
+import { asCofferError, type CofferError, invalid, ownWords } from '../../ground/errors.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
-import { ownWords } from '../../ground/own-words.ts';
 import type { Random } from '../../ground/random.ts';
 import { parseBech32, printBech32 } from './age/bech32.ts';
 import { type AgeKem, SECRET_BYTES, type WrittenKem } from './age/kem.ts';

@@ -8,8 +8,7 @@ import {
   privateDecrypt,
   publicEncrypt,
 } from 'node:crypto';
-import { type CofferError, inauthentic, invalid } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { type CofferError, inauthentic, invalid, ownWords } from '../../ground/errors.ts';
 import {
   bitLength,
   certifiedBy,

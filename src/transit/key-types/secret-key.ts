@@ -1,8 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
-import { invalid } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
+import { invalid, ownWords } from '../../ground/errors.ts';
 import type { Random } from '../../ground/random.ts';
 import {
   type BackupForm,

@@ -1,5 +1,4 @@
-import { CofferError, invalid } from '../../../ground/errors.ts';
-import { ownWords } from '../../../ground/own-words.ts';
+import { CofferError, invalid, ownWords } from '../../../ground/errors.ts';
 import type { Mount } from '../../../mounts/mount.ts';
 import type { View } from '../../../store/store.ts';
 import type { Login } from '../../login/login-token.ts';

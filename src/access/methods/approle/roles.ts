@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { invalid } from '../../../ground/errors.ts';
-import { ownWords } from '../../../ground/own-words.ts';
+import { invalid, ownWords } from '../../../ground/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
 import { maskedNetworks } from '../../login/networks.ts';
 import type { WriteOptions } from '../../login/role-table.ts';

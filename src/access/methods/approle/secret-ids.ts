@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { denied, invalid, notFound } from '../../../ground/errors.ts';
-import { ownWords } from '../../../ground/own-words.ts';
+import { denied, invalid, notFound, ownWords } from '../../../ground/errors.ts';
 import type { Mount } from '../../../mounts/mount.ts';
 import { collectionOf } from '../../../mounts/mounts.ts';
 import type { ListOptions, View } from '../../../store/store.ts';

@@ -1,5 +1,4 @@
-import { type CofferError, expected, invalid, unavailable } from '../../../ground/errors.ts';
-import { ownWords } from '../../../ground/own-words.ts';
+import { type CofferError, expected, invalid, ownWords, unavailable } from '../../../ground/errors.ts';
 import { collectionOf } from '../../../mounts/mounts.ts';
 import type { ListOptions, View } from '../../../store/store.ts';
 import { fetchOutside } from '../../login/fetch-outside.ts';

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import { denied, invalid, refusedAs, unlessRefused } from '../../../ground/errors.ts';
-import { ownWords } from '../../../ground/own-words.ts';
+import { denied, invalid, ownWords, refusedAs, unlessRefused } from '../../../ground/errors.ts';
 import type { Mount } from '../../../mounts/mount.ts';
 import type { View } from '../../../store/store.ts';
 import type { KeyCheck, Login } from '../../login/login-token.ts';

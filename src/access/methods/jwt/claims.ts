@@ -1,7 +1,6 @@
-import { invalid } from '../../../ground/errors.ts';
+import { invalid, ownWords } from '../../../ground/errors.ts';
 import { glob } from '../../../ground/glob.ts';
 import { isObject } from '../../../ground/objects.ts';
-import { ownWords } from '../../../ground/own-words.ts';
 import type { JwtSettings } from './documents.ts';
 
 /** Checks of claims by roles, with Vault's rules of comparison. */

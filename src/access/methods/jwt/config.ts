@@ -1,6 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { expected, invalid, unsupported } from '../../../ground/errors.ts';
-import { ownWords } from '../../../ground/own-words.ts';
+import { expected, invalid, ownWords, unsupported } from '../../../ground/errors.ts';
 import { deleteIfThere } from '../../../store/store.ts';
 import { changeBelow } from '../../login/role-table.ts';
 import { configRef, type FetchedKeys, fetchedRef, type JwtConfig, type JwtPorts } from './documents.ts';

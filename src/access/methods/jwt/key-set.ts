@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
-import { attempt } from '../../../ground/attempt.ts';
+import { attempt } from '../../../ground/errors.ts';
 import { isLoopback } from '../../../ground/loopback.ts';
 import { isObject } from '../../../ground/objects.ts';
 import { fetchOutside } from '../../login/fetch-outside.ts';

@@ -1,9 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { attempt } from '../../../ground/attempt.ts';
 import { JWS_ALGORITHMS } from '../../../ground/curves.ts';
-import { invalid, refusedAs, unavailable } from '../../../ground/errors.ts';
+import { attempt, invalid, ownWords, refusedAs, unavailable } from '../../../ground/errors.ts';
 import { madeOnce } from '../../../ground/made-once.ts';
-import { ownWords } from '../../../ground/own-words.ts';
 import type { Store } from '../../../store/store.ts';
 import { type FetchedKeys, fetchedRef, type JwtConfig, type JwtPorts } from './documents.ts';
 import { fetchKeySet, type KeySource, MOST_KEYS, printSource, readKeySet, sourceOf } from './key-set.ts';

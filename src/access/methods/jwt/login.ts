@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { asCofferError, denied, invalid, unavailable } from '../../../ground/errors.ts';
+import { asCofferError, denied, invalid, ownWords, unavailable } from '../../../ground/errors.ts';
 import { isObject } from '../../../ground/objects.ts';
-import { ownWords } from '../../../ground/own-words.ts';
 import type { Mount } from '../../../mounts/mount.ts';
 import type { View } from '../../../store/store.ts';
 import type { Login } from '../../login/login-token.ts';

@@ -1,6 +1,5 @@
-import { invalid } from '../../../ground/errors.ts';
+import { invalid, ownWords } from '../../../ground/errors.ts';
 import { isObject } from '../../../ground/objects.ts';
-import { ownWords } from '../../../ground/own-words.ts';
 import { changedSettings, NO_SETTINGS, type TokenSettings } from '../../login/token-settings.ts';
 import { MAX_TTL_SECONDS } from '../../token.ts';
 import { printGo } from './claims.ts';

@@ -1,7 +1,6 @@
 import type { CompactVerifyGetKey, CompactVerifyResult } from 'jose';
-import { attempt } from '../../../ground/attempt.ts';
+import { attempt, ownWords } from '../../../ground/errors.ts';
 import { isObject } from '../../../ground/objects.ts';
-import { ownWords } from '../../../ground/own-words.ts';
 import { type Claims, invalidToken, printGo } from './claims.ts';
 
 /** Parses and verifies tokens of other issuers. */

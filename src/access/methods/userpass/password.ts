@@ -1,6 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { invalid } from '../../../ground/errors.ts';
-import { ownWords } from '../../../ground/own-words.ts';
+import { invalid, ownWords } from '../../../ground/errors.ts';
 import type { Random } from '../../../ground/random.ts';
 import { keyEncryptionSecret } from '../../../store/slots/key-encryption.ts';
 

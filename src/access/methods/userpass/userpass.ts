@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../../ground/clock.ts';
-import { type CofferError, denied, invalid } from '../../../ground/errors.ts';
-import { ownWords } from '../../../ground/own-words.ts';
+import { type CofferError, denied, invalid, ownWords } from '../../../ground/errors.ts';
 import { pause } from '../../../ground/pause.ts';
 import type { Random } from '../../../ground/random.ts';
 import type { Mount } from '../../../mounts/mount.ts';

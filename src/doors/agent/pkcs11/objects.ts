@@ -1,7 +1,7 @@
 import { hash, type KeyObject, type X509Certificate } from 'node:crypto';
-import { attempt } from '../../../ground/attempt.ts';
 import { curveOf } from '../../../ground/curves.ts';
 import { type DerValue, der, membersOf, readDer, TAG } from '../../../ground/der.ts';
+import { attempt } from '../../../ground/errors.ts';
 import { pemBlocks } from '../../../ground/pem.ts';
 import { readCertificate } from '../../../transit/certificates/certificate.ts';
 import { keyNameOf } from '../desk.ts';

@@ -1,7 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { Offer } from '../../../access/doors.ts';
-import { attempt } from '../../../ground/attempt.ts';
-import { asCofferError } from '../../../ground/errors.ts';
+import { asCofferError, attempt } from '../../../ground/errors.ts';
 import { isObject } from '../../../ground/objects.ts';
 import { resultOf } from '../../../operations/declaration/operation.ts';
 import { sshBlob } from '../../../signatures/ssh-key.ts';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { TokenIdentity } from '../../../access/access.ts';
-import { attempt } from '../../../ground/attempt.ts';
-import { asCofferError } from '../../../ground/errors.ts';
+import { asCofferError, attempt } from '../../../ground/errors.ts';
 import type { Operation } from '../../../operations/declaration/operation.ts';
 import type { Method } from '../../../operations/declaration/route.ts';
 import { readQuery } from '../../../operations/json-api/query.ts';

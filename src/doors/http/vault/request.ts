@@ -1,6 +1,6 @@
-import { attempt } from '../../../ground/attempt.ts';
 import { MOST_SECONDS } from '../../../ground/clock.ts';
 import { parseGoDuration } from '../../../ground/durations.ts';
+import { attempt } from '../../../ground/errors.ts';
 import { withoutLast } from '../../../ground/trim.ts';
 import type { Method } from '../../../operations/declaration/route.ts';
 import type { Answer, Exchange } from '../exchange.ts';

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { TokenIdentity } from '../../../access/access.ts';
-import { denied, notFound } from '../../../ground/errors.ts';
+import { denied, notFound, ownWords } from '../../../ground/errors.ts';
 import { withValue } from '../../../ground/maybe-promise.ts';
-import { ownWords } from '../../../ground/own-words.ts';
 import type { Mount } from '../../../mounts/mount.ts';
 import { isSystemPath, LOGIN_PREFIX } from '../../../mounts/paths.ts';
 import {

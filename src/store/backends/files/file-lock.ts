@@ -1,8 +1,7 @@
 import { accessSync, closeSync, constants, openSync, type Stats, statSync, utimesSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { attempt } from '../../../ground/attempt.ts';
 import { elapsedMs } from '../../../ground/clock.ts';
-import { type CofferError, corrupt, placed, unavailable } from '../../../ground/errors.ts';
+import { attempt, type CofferError, corrupt, placed, unavailable } from '../../../ground/errors.ts';
 import { inTime, pause } from '../../../ground/pause.ts';
 import { REPAIR } from '../../refusals.ts';
 import { diskError, errorCode } from './disk-errors.ts';

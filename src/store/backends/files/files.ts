@@ -2,7 +2,7 @@
 
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { attempt } from '../../../ground/attempt.ts';
+import { attempt } from '../../../ground/errors.ts';
 import type { BackendKind } from '../backend-kind.ts';
 
 export const files: BackendKind = {

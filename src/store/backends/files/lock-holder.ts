@@ -1,7 +1,13 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { attempt } from '../../../ground/attempt.ts';
 import { printGoTime } from '../../../ground/clock.ts';
-import { type Aside, type CofferError, placed, type Text, unavailable } from '../../../ground/errors.ts';
+import {
+  type Aside,
+  attempt,
+  type CofferError,
+  placed,
+  type Text,
+  unavailable,
+} from '../../../ground/errors.ts';
 
 /**
  * Byte that SQLite locks for a process that is about to write.

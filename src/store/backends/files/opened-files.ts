@@ -1,6 +1,5 @@
 import { readdirSync, statSync } from 'node:fs';
-import { attempt } from '../../../ground/attempt.ts';
-import { type CofferError, type Place, placed, unavailable } from '../../../ground/errors.ts';
+import { attempt, type CofferError, type Place, placed, unavailable } from '../../../ground/errors.ts';
 import { missing, noStore, REPAIR, RESTORE } from '../../refusals.ts';
 import { type Area, areas, type Version } from '../backend.ts';
 import { WentBack } from '../witness.ts';

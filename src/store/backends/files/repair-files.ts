@@ -1,8 +1,7 @@
 import { chmodSync, lstatSync, readdirSync, rmdirSync, type Stats, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { attempt } from '../../../ground/attempt.ts';
 import { elapsedMs } from '../../../ground/clock.ts';
-import { asCofferError } from '../../../ground/errors.ts';
+import { asCofferError, attempt } from '../../../ground/errors.ts';
 import { pause } from '../../../ground/pause.ts';
 import { REPAIR, RESTORE } from '../../refusals.ts';
 import {

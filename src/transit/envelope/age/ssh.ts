@@ -7,8 +7,7 @@ import {
   publicEncrypt,
   timingSafeEqual,
 } from 'node:crypto';
-import { attempt } from '../../../ground/attempt.ts';
-import { unsupported } from '../../../ground/errors.ts';
+import { attempt, unsupported } from '../../../ground/errors.ts';
 import { SECRET_BYTES } from '../../key-types/age/kem.ts';
 import { openWithEd25519, sealForEd25519 } from '../../key-types/age/ssh-ed25519.ts';
 import { damaged } from '../refusals.ts';

@@ -1,7 +1,5 @@
 import { createECDH, ECDH } from 'node:crypto';
-import { attempt } from '../../../ground/attempt.ts';
-import { invalid } from '../../../ground/errors.ts';
-import { ownWords } from '../../../ground/own-words.ts';
+import { attempt, invalid, ownWords } from '../../../ground/errors.ts';
 import { POINT_BYTES, UNCOMPRESSED } from './sound-point.ts';
 
 /** P-256 (FIPS 186-5) for recipients of the age format: points, scalars, and Diffie-Hellman. */

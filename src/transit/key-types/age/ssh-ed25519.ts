@@ -1,7 +1,6 @@
 import { createHash, type KeyObject } from 'node:crypto';
 import { wipe } from '../../../ground/bytes.ts';
-import { invalid } from '../../../ground/errors.ts';
-import { ownWords } from '../../../ground/own-words.ts';
+import { invalid, ownWords } from '../../../ground/errors.ts';
 import { raw, rawPublic } from '../raw-keys.ts';
 import { expand, extract, openOnce, SECRET_BYTES, type SealedSecret, sealOnce, ZERO_NONCE } from './kem.ts';
 import { ephemeralX25519, lowOrderRecipient, lowOrderShare, x25519 } from './x25519.ts';

@@ -1,7 +1,6 @@
 import { createHash, createPublicKey, decapsulate, type KeyObject } from 'node:crypto';
 import { wipe } from '../../../ground/bytes.ts';
-import { inauthentic } from '../../../ground/errors.ts';
-import { ownWords } from '../../../ground/own-words.ts';
+import { inauthentic, ownWords } from '../../../ground/errors.ts';
 import { rawPublic } from '../raw-keys.ts';
 import {
   type AgeKem,

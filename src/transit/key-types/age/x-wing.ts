@@ -1,7 +1,6 @@
 import { createHash, createPublicKey, decapsulate, encapsulate, type KeyObject } from 'node:crypto';
 import { wipe } from '../../../ground/bytes.ts';
-import { invalid } from '../../../ground/errors.ts';
-import { ownWords } from '../../../ground/own-words.ts';
+import { invalid, ownWords } from '../../../ground/errors.ts';
 import { rawKeys, rawPublic } from '../raw-keys.ts';
 import {
   type HpkeUse,

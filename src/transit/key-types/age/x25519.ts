@@ -1,8 +1,6 @@
 import { createPublicKey, diffieHellman, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { attempt } from '../../../ground/attempt.ts';
 import { wipe } from '../../../ground/bytes.ts';
-import { inauthentic, invalid } from '../../../ground/errors.ts';
-import { ownWords } from '../../../ground/own-words.ts';
+import { attempt, inauthentic, invalid, ownWords } from '../../../ground/errors.ts';
 import { raw, rawKeys, rawPublic } from '../raw-keys.ts';
 import { expand, extract, openOnce, SECRET_BYTES, sealOnce, type WrittenKem, ZERO_NONCE } from './kem.ts';
 import { isSoundX25519 } from './sound-point.ts';

@@ -6,9 +6,7 @@ import {
   publicDecrypt,
   timingSafeEqual,
 } from 'node:crypto';
-import { attempt } from '../../../ground/attempt.ts';
-import { invalid } from '../../../ground/errors.ts';
-import { ownWords } from '../../../ground/own-words.ts';
+import { attempt, invalid, ownWords } from '../../../ground/errors.ts';
 import type { Random } from '../../../ground/random.ts';
 import { DIGEST_HASHES, type DigestHash, type DigestHashName, mgf1 } from './digest-hash.ts';
 

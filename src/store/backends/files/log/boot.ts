@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { attempt } from '../../../../ground/attempt.ts';
+import { attempt } from '../../../../ground/errors.ts';
 import { BOOT_BYTES } from './format.ts';
 
 /** ID that a system gives to each of its boots. */

@@ -1,6 +1,6 @@
 import { closeSync, constants, fsync, openSync, statSync, writeSync } from 'node:fs';
-import { attempt } from '../../../../ground/attempt.ts';
 import { patiently } from '../../../../ground/directories.ts';
+import { attempt } from '../../../../ground/errors.ts';
 import { answered } from '../../../../ground/pause.ts';
 import { systemRandom } from '../../../../ground/random.ts';
 import { diskError } from '../disk-errors.ts';
