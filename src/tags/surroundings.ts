@@ -156,12 +156,12 @@ const KINDS: { readonly [K in keyof FoundRecords]: FoundKind<FoundRecords[K]> } 
   rtk: { open: (view, of) => RecordTable.open(view, reservedKeysOf(of)), notFound: reservedKeyNotFound },
 };
 
-interface Found<R> {
+interface InOrganization<R> {
   readonly organization: Organization;
   readonly record: R;
 }
 
-export type Find<R> = (view: View) => Promise<Found<R>>;
+export type Find<R> = (view: View) => Promise<InOrganization<R>>;
 
 /**
  * Finds a record with its organization.
@@ -171,7 +171,7 @@ export async function findRecord<K extends keyof FoundRecords>(
   view: View,
   kind: K,
   reference: Reference,
-): Promise<Found<FoundRecords[K]>> {
+): Promise<InOrganization<FoundRecords[K]>> {
   const { open, notFound, named = String } = KINDS[kind];
   const isId = 'id' in reference;
   const organization = isId
