@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { wipe } from '../ground/bytes.ts';
-import { madeOnce } from '../ground/made-once.ts';
+import { madeOnce } from '../ground/objects.ts';
 import type { Random } from '../ground/random.ts';
 import type { Store, Transaction, View } from '../store/store.ts';
 

@@ -1,7 +1,7 @@
 import { decodeBase64 } from '../ground/base64.ts';
 import type { Clock } from '../ground/clock.ts';
 import { attempt, type CofferError, invalid, ownWords } from '../ground/errors.ts';
-import { madeOnce } from '../ground/made-once.ts';
+import { madeOnce } from '../ground/objects.ts';
 import type { DocumentRef, Store, View } from '../store/store.ts';
 import { Acl } from './acl.ts';
 import { type Policy, parsePolicy } from './policy.ts';

@@ -5,7 +5,7 @@
  */
 
 import type { ErrorKind } from '../ground/errors.ts';
-import { madeOnce } from '../ground/made-once.ts';
+import { madeOnce } from '../ground/objects.ts';
 import type { StoreCondition } from './conditions.ts';
 
 /** Upper bounds of the duration buckets, in seconds. */

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { invalid } from '../ground/errors.ts';
-import { madeOnce } from '../ground/made-once.ts';
+import { madeOnce } from '../ground/objects.ts';
 import type { DocumentRef, ListOptions, Transaction, View } from './store.ts';
 
 /** Pending put or deletion of one document. */

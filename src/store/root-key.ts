@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { lengthPrefixed, wipe } from '../ground/bytes.ts';
 import { corrupt, type Place, placed } from '../ground/errors.ts';
-import { madeOnce } from '../ground/made-once.ts';
+import { madeOnce } from '../ground/objects.ts';
 import { type Random, systemRandom } from '../ground/random.ts';
 import type { Blob, BlobRef } from './backends/backend.ts';
 import { REPAIR } from './refusals.ts';

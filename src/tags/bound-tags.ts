@@ -8,8 +8,7 @@ import {
   type WorkspaceRecord,
   workspacesOf,
 } from './organization.ts';
-import { offsetOf, type Page, type PageRequest } from './page.ts';
-import { RecordTable } from './record-table.ts';
+import { offsetOf, type Page, type PageRequest, RecordTable } from './record-table.ts';
 import { called, reading, type Surroundings, surroundingsOf } from './surroundings.ts';
 import type { WorkspaceIndexes } from './workspace-index.ts';
 import { type BindingFilter, holdsAny } from './workspace-query.ts';

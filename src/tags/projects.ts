@@ -20,8 +20,7 @@ import {
   workspacesOf,
 } from './organization.ts';
 import { changeWorkspaces, edited, editedAndPrinted, type OrganizationEdit } from './organization-edit.ts';
-import { type Page, type PageRequest, pageFrom } from './page.ts';
-import { RecordTable } from './record-table.ts';
+import { type Page, type PageRequest, pageFrom, RecordTable } from './record-table.ts';
 import { checkDuration, DEFAULT_EXECUTION_MODE, type ExecutionMode } from './settings.ts';
 import { called, found, ProjectTable, reading } from './surroundings.ts';
 import { type BindingFilter, holdsAny } from './workspace-query.ts';

@@ -1,6 +1,6 @@
 import { firstNotBefore } from '../ground/binary-search.ts';
 import { corrupt } from '../ground/errors.ts';
-import { madeOnce } from '../ground/made-once.ts';
+import { madeOnce } from '../ground/objects.ts';
 import { Pace } from '../ground/pace.ts';
 import type { DocumentRef, View } from '../store/store.ts';
 import { spread } from './identifiers.ts';
@@ -263,3 +263,25 @@ const missing = (what: string) =>
   corrupt(`${what} is missing from the store`, {
     hint: 'run "coffer doctor" to list lost documents, or restore a backup with "coffer store restore FILE --store DIRECTORY"',
   });
+
+/** Requested page of a list. */
+export interface PageRequest {
+  /** Starts at 1. A page after the end is empty, not an error. */
+  readonly number: number;
+  readonly size: number;
+}
+
+export interface Page<T> extends PageRequest {
+  readonly items: readonly T[];
+  /** Number of items on all pages. */
+  readonly total: number;
+}
+
+export const offsetOf = ({ number, size }: PageRequest): number => (number - 1) * size;
+
+/** Returns a page of a list in memory. */
+export const pageFrom = <T>(all: readonly T[], request: PageRequest): Page<T> => ({
+  ...request,
+  items: all.slice(offsetOf(request), offsetOf(request) + request.size),
+  total: all.length,
+});

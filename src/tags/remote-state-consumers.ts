@@ -8,8 +8,7 @@ import {
   workspacesOf,
 } from './organization.ts';
 import { edited } from './organization-edit.ts';
-import { offsetOf, type Page, type PageRequest, pageFrom } from './page.ts';
-import { RecordTable } from './record-table.ts';
+import { offsetOf, type Page, type PageRequest, pageFrom, RecordTable } from './record-table.ts';
 import { DEFAULT_SETTINGS } from './settings.ts';
 import { found, reading, surroundingsOf } from './surroundings.ts';
 import { printWorkspace, type Workspace } from './workspaces.ts';

@@ -9,8 +9,7 @@ import {
   type ReservedKeyRecord,
   reservedKeysOf,
 } from './organization.ts';
-import { offsetOf, type Page, type PageRequest } from './page.ts';
-import { RecordTable } from './record-table.ts';
+import { offsetOf, type Page, type PageRequest, RecordTable } from './record-table.ts';
 import { RecordTableEdit } from './record-table-edit.ts';
 import { called, findRecord, found, reading } from './surroundings.ts';
 

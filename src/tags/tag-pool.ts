@@ -16,8 +16,7 @@ import {
   workspacesOf,
 } from './organization.ts';
 import { changeWorkspaces, edited, isMany, type OrganizationEdit } from './organization-edit.ts';
-import { offsetOf, type Page, type PageRequest } from './page.ts';
-import { RecordTable } from './record-table.ts';
+import { offsetOf, type Page, type PageRequest, RecordTable } from './record-table.ts';
 import { addressIn, called, found, reading } from './surroundings.ts';
 
 export type Tag = ReturnType<typeof printTag>;

@@ -1,6 +1,5 @@
 import { firstNotBefore } from '../ground/binary-search.ts';
-import { madeOnce } from '../ground/made-once.ts';
-import { setAmong } from '../ground/objects.ts';
+import { madeOnce, setAmong } from '../ground/objects.ts';
 import { bindingsOf } from './bindings.ts';
 import type { WorkspaceRecord } from './organization.ts';
 import { keyAt, namesOf, type RecordTable, type Slice } from './record-table.ts';

@@ -1,12 +1,17 @@
-import { madeOnce } from '../ground/made-once.ts';
+import { madeOnce } from '../ground/objects.ts';
 import { Pace } from '../ground/pace.ts';
 import { type Binding, bindingsOf } from './bindings.ts';
 import { printIdentifier } from './identifiers.ts';
 import type { NameSearches } from './name-search.ts';
 import { anyOf, foldCase, isPattern } from './names.ts';
 import { defaultProjectKey, type WorkspaceRecord } from './organization.ts';
-import { offsetOf, type PageRequest, pageFrom } from './page.ts';
-import type { NamedKeyOfRecord, RecordTable } from './record-table.ts';
+import {
+  type NamedKeyOfRecord,
+  offsetOf,
+  type PageRequest,
+  pageFrom,
+  type RecordTable,
+} from './record-table.ts';
 import { addressIn, type Surroundings } from './surroundings.ts';
 import { listOf, type WorkspaceIndexes } from './workspace-index.ts';
 

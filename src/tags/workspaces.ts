@@ -23,8 +23,7 @@ import {
   workspacesOf,
 } from './organization.ts';
 import { edited, editedAndPrinted, type OrganizationEdit } from './organization-edit.ts';
-import { type Page, type PageRequest, pageFrom } from './page.ts';
-import { RecordTable } from './record-table.ts';
+import { type Page, type PageRequest, pageFrom, RecordTable } from './record-table.ts';
 import {
   changedSettings,
   DEFAULT_EXECUTION_MODE,

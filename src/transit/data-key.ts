@@ -11,7 +11,7 @@ import {
   refuseAssociatedData,
   requirePaddingScheme,
 } from './key-cipher.ts';
-import { requireKey } from './key-collection.ts';
+import { requireKey } from './named-key.ts';
 import { rotatedWhenDue } from './rotation.ts';
 import { LATEST } from './version-choice.ts';
 

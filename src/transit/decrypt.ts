@@ -3,7 +3,7 @@ import { type BatchItem, eachItem, type ItemResult, requireItems, requireUniform
 import { decodeContext } from './context-keys.ts';
 import type { Engine } from './engine.ts';
 import { type DecryptRequest, KeyCipher, oaepHashOf, requirePaddingScheme } from './key-cipher.ts';
-import { requireKey } from './key-collection.ts';
+import { requireKey } from './named-key.ts';
 
 /** Ciphertext as given by the caller; the other texts are base64. */
 export interface DecryptItem extends BatchItem {

@@ -11,13 +11,12 @@ import {
 import { decodeContext } from './context-keys.ts';
 import type { Engine } from './engine.ts';
 import { type Encrypted, KeyCipher, oaepHashOf, requirePaddingScheme } from './key-cipher.ts';
-import { findKey, keyIn, keyRef, noSuchKey } from './key-collection.ts';
 import type { NamedKeyDocument } from './key-document.ts';
 import { encryptionTypeNames, encryptMakes, parameterSetsOf } from './key-types/index.ts';
 import type { KeyType } from './key-types/key-type.ts';
 import { newDocument, requireKeyType } from './lifecycle.ts';
 import { readSettings } from './mount-settings.ts';
-import { NamedKey } from './named-key.ts';
+import { findKey, keyIn, keyRef, NamedKey, noSuchKey } from './named-key.ts';
 import { rotatedWhenDue } from './rotation.ts';
 import { LATEST } from './version-choice.ts';
 

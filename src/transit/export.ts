@@ -2,9 +2,8 @@ import { type CofferError, conflict, invalid, ownWords, unsupported } from '../g
 import { printPem } from '../ground/pem.ts';
 import { parseVersion } from './ciphertext.ts';
 import type { Engine } from './engine.ts';
-import { requireKey, requireNotSoftDeleted } from './key-collection.ts';
 import type { ExportFormat } from './key-types/key-type.ts';
-import type { KeyVersion, NamedKey } from './named-key.ts';
+import { type KeyVersion, type NamedKey, requireKey, requireNotSoftDeleted } from './named-key.ts';
 import { absentVersion, limitHint } from './version-choice.ts';
 
 export interface ExportRequest {

@@ -5,8 +5,7 @@ import { type BatchItem, eachItem, type ItemResult, requireItems } from './batch
 import { HMAC, mountFormat, parseVersioned, printVersioned } from './ciphertext.ts';
 import type { Engine } from './engine.ts';
 import { decodeInput, hashNamed, hashNames, lendInput, undecodable } from './hashing.ts';
-import { requireKey, requireNotSoftDeleted } from './key-collection.ts';
-import type { KeyVersion, NamedKey } from './named-key.ts';
+import { type KeyVersion, type NamedKey, requireKey, requireNotSoftDeleted } from './named-key.ts';
 import { rotatedWhenDue } from './rotation.ts';
 import { limitHint, requireExistingVersion, versionForHmac } from './version-choice.ts';
 

@@ -14,10 +14,9 @@ import type { DerivationContext, OpenMaterial } from './context-keys.ts';
 import { CALLER_NONCE_BYTES, type ConvergentVersion, convergentVersionOf, nonceOf } from './convergent.ts';
 import type { Engine } from './engine.ts';
 import { hashNamed, hashNames } from './hashing.ts';
-import { requireNotSoftDeleted } from './key-collection.ts';
 import type { Aead, AeadCipher } from './key-types/key-type.ts';
 import type { DigestHashName } from './key-types/prehash/digest-hash.ts';
-import type { KeyVersion, NamedKey } from './named-key.ts';
+import { type KeyVersion, type NamedKey, requireNotSoftDeleted } from './named-key.ts';
 import { requireVersion, versionToWriteWith } from './version-choice.ts';
 
 const SHORT_NONCE_BYTES = 12;

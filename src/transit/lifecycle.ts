@@ -4,11 +4,10 @@ import type { ListOptions, Transaction } from '../store/store.ts';
 import { requireAutoRotatePeriod } from './configuration.ts';
 import { VERSIONS_SAY } from './convergent.ts';
 import type { Engine } from './engine.ts';
-import { changeKey, findKey, keyIn, keyRef, noSuchKey } from './key-collection.ts';
 import { checkNameLength, type NamedKeyDocument } from './key-document.ts';
 import { type CalledType, keyTypeCalled, keyTypeNames, parameterSetsOf } from './key-types/index.ts';
 import { KDF_COUNTER, KDF_HKDF, type KeyType } from './key-types/key-type.ts';
-import { NamedKey } from './named-key.ts';
+import { changeKey, findKey, keyIn, keyRef, NamedKey, noSuchKey } from './named-key.ts';
 import { freshVersion, withVersion } from './rotation.ts';
 
 /** Settings of a new key. */

@@ -1,8 +1,7 @@
 import { type CofferError, conflict, invalid, ownWords } from '../ground/errors.ts';
 import type { Engine } from './engine.ts';
-import { changeKey } from './key-collection.ts';
 import type { NamedKeyDocument } from './key-document.ts';
-import { NamedKey } from './named-key.ts';
+import { changeKey, NamedKey } from './named-key.ts';
 import { absentVersion } from './version-choice.ts';
 
 /**

@@ -7,8 +7,7 @@ import { convergentVersionOf } from './convergent.ts';
 import { type DecryptItem, decryptRequest } from './decrypt.ts';
 import type { Engine } from './engine.ts';
 import { type Encrypted, KeyCipher, oaepHashOf, requirePaddingScheme } from './key-cipher.ts';
-import { requireKey } from './key-collection.ts';
-import type { NamedKey } from './named-key.ts';
+import { type NamedKey, requireKey } from './named-key.ts';
 import { rotatedWhenDue } from './rotation.ts';
 import { LATEST, versionToWriteWith } from './version-choice.ts';
 

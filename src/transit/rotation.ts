@@ -4,10 +4,9 @@ import type { MaybePromise } from '../ground/maybe-promise.ts';
 import type { Transaction } from '../store/store.ts';
 import { convergentVersionToRecord } from './convergent.ts';
 import type { Engine } from './engine.ts';
-import { findKey, keyIn, noSuchKey, replaceKey, requireNotSoftDeleted } from './key-collection.ts';
 import type { NamedKeyDocument, VersionDocument } from './key-document.ts';
 import type { KeyType, StoredMaterial } from './key-types/key-type.ts';
-import { NamedKey } from './named-key.ts';
+import { findKey, keyIn, NamedKey, noSuchKey, replaceKey, requireNotSoftDeleted } from './named-key.ts';
 import { withoutOldVersions } from './trim.ts';
 
 const HMAC_KEY_BYTES = 32;

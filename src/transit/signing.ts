@@ -7,11 +7,10 @@ import { decodeContextOrRefuse } from './data-key.ts';
 import type { Engine } from './engine.ts';
 import { decodeInput, hashNamed } from './hashing.ts';
 import { invalidHash, missingInput } from './hmac.ts';
-import { requireKey, requireNotSoftDeleted } from './key-collection.ts';
 import type { Marshaling, SignatureOptions, Signing } from './key-types/key-type.ts';
 import type { DigestHashName } from './key-types/prehash/digest-hash.ts';
 import type { SaltLength } from './key-types/prehash/rsa-digest.ts';
-import type { KeyVersion, NamedKey } from './named-key.ts';
+import { type KeyVersion, type NamedKey, requireKey, requireNotSoftDeleted } from './named-key.ts';
 import { rotatedWhenDue } from './rotation.ts';
 import { versionToWriteWith } from './version-choice.ts';
 

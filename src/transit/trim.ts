@@ -1,8 +1,7 @@
 import { type CofferError, invalid, ownWords } from '../ground/errors.ts';
 import type { Engine } from './engine.ts';
-import { changeKey } from './key-collection.ts';
 import type { NamedKeyDocument } from './key-document.ts';
-import type { NamedKey } from './named-key.ts';
+import { changeKey, type NamedKey } from './named-key.ts';
 
 /**
  * Permanently deletes all versions below `oldest`.

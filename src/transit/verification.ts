@@ -6,9 +6,8 @@ import { decodeContextOrRefuse } from './data-key.ts';
 import type { Engine } from './engine.ts';
 import { decodeInput } from './hashing.ts';
 import { hmacVerifier, missingInput } from './hmac.ts';
-import { requireKey, requireNotSoftDeleted } from './key-collection.ts';
 import type { Marshaling, SignatureOptions } from './key-types/key-type.ts';
-import type { KeyVersion, NamedKey } from './named-key.ts';
+import { type KeyVersion, type NamedKey, requireKey, requireNotSoftDeleted } from './named-key.ts';
 import {
   contextKeyFor,
   requireFitting,

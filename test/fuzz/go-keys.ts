@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { restoreKey } from '../../src/transit/backup/restore-key.ts';
 import { configureKey } from '../../src/transit/configuration.ts';
 import type { Engine } from '../../src/transit/engine.ts';
-import { requireKey } from '../../src/transit/key-collection.ts';
+import { requireKey } from '../../src/transit/named-key.ts';
 import fixtures from '../vectors/go-backups/backups.json' with { type: 'json' };
 import type { Secrets } from './secrets.ts';
 

@@ -4,7 +4,7 @@ import { restoreKey } from '../../src/transit/backup/restore-key.ts';
 import { decrypt } from '../../src/transit/decrypt.ts';
 import type { Engine } from '../../src/transit/engine.ts';
 import { hmac } from '../../src/transit/hmac.ts';
-import { requireKey } from '../../src/transit/key-collection.ts';
+import { requireKey } from '../../src/transit/named-key.ts';
 import { verify } from '../../src/transit/verification.ts';
 import { freshEngine } from '../transit/fresh-engine.ts';
 import fixtures from '../vectors/go-backups/backups.json' with { type: 'json' };

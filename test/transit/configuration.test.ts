@@ -5,8 +5,8 @@ import {
   type KeyConfiguration,
   requireAutoRotatePeriod,
 } from '../../src/transit/configuration.ts';
-import { findKey } from '../../src/transit/key-collection.ts';
 import type { NamedKeyDocument } from '../../src/transit/key-document.ts';
+import { findKey } from '../../src/transit/named-key.ts';
 import { rejectionOf } from '../reference/thrown.ts';
 import { freshEngine } from './fresh-engine.ts';
 import { KEY_32, knownKey, knownVersion, storeKey } from './known-key.ts';

@@ -5,9 +5,8 @@ import { configureKey, type KeyConfiguration } from '../../src/transit/configura
 import { decrypt } from '../../src/transit/decrypt.ts';
 import { encrypt } from '../../src/transit/encrypt.ts';
 import type { Engine } from '../../src/transit/engine.ts';
-import { requireKey } from '../../src/transit/key-collection.ts';
 import { createKey } from '../../src/transit/lifecycle.ts';
-import type { NamedKey } from '../../src/transit/named-key.ts';
+import { type NamedKey, requireKey } from '../../src/transit/named-key.ts';
 import { revokeVersion } from '../../src/transit/revocation.ts';
 import { rotateDueKeys, rotateKey } from '../../src/transit/rotation.ts';
 import { refused } from '../refusal.ts';

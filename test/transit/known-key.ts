@@ -1,6 +1,6 @@
 import type { Engine } from '../../src/transit/engine.ts';
-import { keyRef } from '../../src/transit/key-collection.ts';
 import type { NamedKeyDocument, VersionDocument } from '../../src/transit/key-document.ts';
+import { keyRef } from '../../src/transit/named-key.ts';
 
 /** Bytes 00 to 1f, and the first half of them: the keys of the published vectors. */
 export const KEY_32 = Buffer.from(Array.from({ length: 32 }, (_, i) => i));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { configureKey } from '../../src/transit/configuration.ts';
-import { findKey } from '../../src/transit/key-collection.ts';
 import { createKey, deleteKey, listKeys, type NewKey, setSoftDeleted } from '../../src/transit/lifecycle.ts';
+import { findKey } from '../../src/transit/named-key.ts';
 import { rejectionOf } from '../reference/thrown.ts';
 import { FIXED_TIME_MS, freshEngine } from './fresh-engine.ts';
 

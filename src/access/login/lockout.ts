@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../../ground/clock.ts';
-import { madeOnce } from '../../ground/made-once.ts';
-import { setAmong } from '../../ground/objects.ts';
+import { madeOnce, setAmong } from '../../ground/objects.ts';
 import type { Mount } from '../../mounts/mount.ts';
 import { collectionOf, loginMount } from '../../mounts/mounts.ts';
 import {

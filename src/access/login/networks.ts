@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { invalid } from '../../ground/errors.ts';
-import { madeOnce } from '../../ground/made-once.ts';
+import { madeOnce } from '../../ground/objects.ts';
 
 /** Address, or network like `10.0.0.0/8`. Bits beyond the mask are allowed, as in Vault. */
 interface Network {

@@ -1,5 +1,5 @@
 import { CofferError } from '../../ground/errors.ts';
-import { madeOnce } from '../../ground/made-once.ts';
+import { madeOnce } from '../../ground/objects.ts';
 import { type PlaceLimits, Places } from '../../ground/places.ts';
 
 export interface TurnOptions extends PlaceLimits {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { madeOnce } from '../../ground/made-once.ts';
+import { madeOnce } from '../../ground/objects.ts';
 import { loadFormat, MAX_FILE_BYTES } from '../../secret-files/formats.ts';
 import { RULES_NAME, type Rule, ruleFor, rulesIn } from '../../secret-files/rules.ts';
 import { readInstructions } from '../repository/files-of-others.ts';

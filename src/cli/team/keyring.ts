@@ -1,5 +1,5 @@
 import { conflict, denied } from '../../ground/errors.ts';
-import { madeOnce } from '../../ground/made-once.ts';
+import { madeOnce } from '../../ground/objects.ts';
 import { type CardFact, type Fact, isCard, takesOut } from '../../team/fact.ts';
 import { type Loaded, loadFacts } from '../../team/files.ts';
 import { type Judgement, judge, nameOf, pastOf } from '../../team/judge/judge.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { madeOnce } from '../../ground/made-once.ts';
+import { madeOnce } from '../../ground/objects.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import { nearestKeyring } from '../../team/directory.ts';
 import type { Session } from '../session.ts';

@@ -1,5 +1,5 @@
 import { denied } from '../../ground/errors.ts';
-import { madeOnce } from '../../ground/made-once.ts';
+import { madeOnce } from '../../ground/objects.ts';
 import { type CardFact, type Fact, isCard } from '../../team/fact.ts';
 import { hasLeft, type Judgement, nameOf } from '../../team/judge/judge.ts';
 import { cardsFor } from '../../team/own-key.ts';

@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { denied, expected } from '../../ground/errors.ts';
-import { madeOnce } from '../../ground/made-once.ts';
+import { madeOnce } from '../../ground/objects.ts';
 import { sshFingerprint } from '../../signatures/ssh-key.ts';
 import { armorOfLine, openArmor } from '../../team/armor.ts';
 import type { CardFact } from '../../team/fact.ts';

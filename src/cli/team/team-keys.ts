@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import type { KeyringConnection } from '../../client/keyring-agent.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { CofferError, conflict, denied, inauthentic, notFound, unsupported } from '../../ground/errors.ts';
-import { madeOnce } from '../../ground/made-once.ts';
+import { madeOnce } from '../../ground/objects.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import { isCut, type SealedValue } from '../../secret-files/value.ts';
 import { directoryOf } from '../../store/backends/registry.ts';

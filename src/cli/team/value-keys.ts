@@ -1,7 +1,7 @@
 import type { KeyringConnection } from '../../client/keyring-agent.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { conflict } from '../../ground/errors.ts';
-import { madeOnce } from '../../ground/made-once.ts';
+import { madeOnce } from '../../ground/objects.ts';
 import { systemRandom } from '../../ground/random.ts';
 import type { SentOpening, ValueToOpen } from '../../service/agent/keyring-calls.ts';
 import { openWithAny, sealValue } from '../../team/cipher.ts';

@@ -1,6 +1,6 @@
 /** Documents of JSON:API lists, with pagination and links. */
 
-import type { Page } from '../../tags/page.ts';
+import type { Page } from '../../tags/record-table.ts';
 
 /** `next` and `prev` are null at the ends. */
 type PageLinks = Readonly<Record<'self' | 'first' | 'last', string> & Record<'prev' | 'next', string | null>>;

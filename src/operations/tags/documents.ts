@@ -4,8 +4,8 @@ import { type Binding, bindingIdentifier, type EffectiveBinding } from '../../ta
 import type { BoundTag } from '../../tags/bound-tags.ts';
 import { printIdentifier } from '../../tags/identifiers.ts';
 import { defaultProjectKey, type Organization } from '../../tags/organization.ts';
-import type { Page } from '../../tags/page.ts';
 import type { Project } from '../../tags/projects.ts';
+import type { Page } from '../../tags/record-table.ts';
 import type { ReservedKey } from '../../tags/reserved-keys.ts';
 import { DEFAULT_EXECUTION_MODE, DEFAULT_ORGANIZATION_SETTINGS } from '../../tags/settings.ts';
 import type { Tag } from '../../tags/tag-pool.ts';

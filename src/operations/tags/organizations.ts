@@ -1,6 +1,6 @@
 import { foldCase } from '../../tags/names.ts';
 import { type Organization, organizationNotFound } from '../../tags/organization.ts';
-import { pageFrom } from '../../tags/page.ts';
+import { pageFrom } from '../../tags/record-table.ts';
 import { done, type Runner } from '../declaration/operation.ts';
 import { hidden, text } from '../declaration/params.ts';
 import type { ListDocument } from '../json-api/pages.ts';

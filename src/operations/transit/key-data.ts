@@ -1,5 +1,5 @@
 import { boundedSeconds, printGoTime, printTime } from '../../ground/clock.ts';
-import { madeOnce } from '../../ground/made-once.ts';
+import { madeOnce } from '../../ground/objects.ts';
 import { GO_ZERO_TIME } from '../../transit/backup/go-fields.ts';
 import { decodeContextOrRefuse } from '../../transit/data-key.ts';
 import { certificatesPem } from '../../transit/export.ts';

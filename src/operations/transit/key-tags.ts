@@ -3,7 +3,7 @@ import type { View } from '../../store/store.ts';
 import { organizationNotFound } from '../../tags/organization.ts';
 import type { KeyTags } from '../../tags/tagged-keys.ts';
 import type { Engine } from '../../transit/engine.ts';
-import { changeKnown, keyIn, requireKey } from '../../transit/key-collection.ts';
+import { changeKnown, keyIn, requireKey } from '../../transit/named-key.ts';
 import type { MountCall, NewName, Runner } from '../declaration/operation.ts';
 import { checkCount, text, texts } from '../declaration/params.ts';
 import type { Table } from '../declaration/table.ts';

@@ -1,10 +1,10 @@
 /** Operations on named keys themselves. */
 
 import { configureKey } from '../../transit/configuration.ts';
-import { requireKey } from '../../transit/key-collection.ts';
 import { DEFAULT_KEY_TYPE, keyTypeCalled, keyTypeNames } from '../../transit/key-types/index.ts';
 import { createKey, deleteKey, listKeys } from '../../transit/lifecycle.ts';
 import { MANY_MESSAGES, warningOf } from '../../transit/message-counts.ts';
+import { requireKey } from '../../transit/named-key.ts';
 import { rotateKey } from '../../transit/rotation.ts';
 import { trimKey } from '../../transit/trim.ts';
 import { lacking } from '../declaration/lacking.ts';

@@ -2,8 +2,8 @@
 
 import type { JsonObject } from '../../ground/objects.ts';
 import type { Engine } from '../../transit/engine.ts';
-import { noSuchKey } from '../../transit/key-collection.ts';
 import { setSoftDeleted } from '../../transit/lifecycle.ts';
+import { noSuchKey } from '../../transit/named-key.ts';
 import { destroyVersion, reinstateVersion, revokeVersion } from '../../transit/revocation.ts';
 import { isMissing, unlessUnexpected } from '../declaration/deleting.ts';
 import type { Outcome, Runner } from '../declaration/operation.ts';

@@ -1,10 +1,9 @@
 import { boundedSeconds, printGoTime } from '../../ground/clock.ts';
 import { turn } from '../../ground/pause.ts';
 import type { Engine } from '../engine.ts';
-import { changeKey, requireNotSoftDeleted } from '../key-collection.ts';
 import type { NamedKeyDocument, VersionDocument } from '../key-document.ts';
 import type { KeyType } from '../key-types/key-type.ts';
-import { NamedKey } from '../named-key.ts';
+import { changeKey, NamedKey, requireNotSoftDeleted } from '../named-key.ts';
 import { closeBackupBlob } from './blob.ts';
 import { isRelative } from './consistency.ts';
 import {

@@ -5,12 +5,11 @@ import { exists, invalid, ownWords, unsupported } from '../../ground/errors.ts';
 import { turn } from '../../ground/pause.ts';
 import type { Random } from '../../ground/random.ts';
 import type { Engine } from '../engine.ts';
-import { keyIn, keyRef } from '../key-collection.ts';
 import { type NamedKeyDocument, requireKeyName, type VersionDocument } from '../key-document.ts';
 import { keyTypeOfBackup } from '../key-types/backup-types.ts';
 import type { CalledType } from '../key-types/index.ts';
 import type { KeyType } from '../key-types/key-type.ts';
-import { NamedKey } from '../named-key.ts';
+import { keyIn, keyRef, NamedKey } from '../named-key.ts';
 import { openBackupBlob } from './blob.ts';
 import {
   availableVersions,

@@ -1,8 +1,7 @@
 import { CofferError, expected, ownWords, unsupported } from '../../ground/errors.ts';
 import type { Engine } from '../engine.ts';
-import { requireKey, requireNotSoftDeleted } from '../key-collection.ts';
 import type { Certification } from '../key-types/key-type.ts';
-import type { KeyVersion, NamedKey } from '../named-key.ts';
+import { type KeyVersion, type NamedKey, requireKey, requireNotSoftDeleted } from '../named-key.ts';
 import { requireSigning } from '../signing.ts';
 import { requireVersion } from '../version-choice.ts';
 

@@ -3,10 +3,9 @@ import { encodeBase64 } from '../../ground/base64.ts';
 import { type CofferError, invalid, ownWords } from '../../ground/errors.ts';
 import { pemBlocks } from '../../ground/pem.ts';
 import type { Engine } from '../engine.ts';
-import { changeKey } from '../key-collection.ts';
 import type { NamedKeyDocument } from '../key-document.ts';
 import { certifiedAlgorithm } from '../key-types/key-pair.ts';
-import type { NamedKey } from '../named-key.ts';
+import { changeKey, type NamedKey } from '../named-key.ts';
 import {
   attempting,
   certificationOf,

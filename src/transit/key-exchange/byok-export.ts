@@ -3,9 +3,8 @@ import { wiping } from '../../ground/bytes.ts';
 import { type CofferError, conflict, invalid, ownWords, unsupported } from '../../ground/errors.ts';
 import type { Engine } from '../engine.ts';
 import { versionsToExport } from '../export.ts';
-import { requireKey, requireNotSoftDeleted } from '../key-collection.ts';
 import { keyOf } from '../key-types/key-pair.ts';
-import type { KeyVersion, NamedKey } from '../named-key.ts';
+import { type KeyVersion, type NamedKey, requireKey, requireNotSoftDeleted } from '../named-key.ts';
 import { requireWrappingHash, wrapForTransport } from './wrapping.ts';
 
 interface TransferRequest {

@@ -3,7 +3,6 @@ import { wipe } from '../../ground/bytes.ts';
 import { CofferError, exists, invalid, ownWords, unsupported } from '../../ground/errors.ts';
 import type { View } from '../../store/store.ts';
 import type { Engine } from '../engine.ts';
-import { keyIn, keyRef } from '../key-collection.ts';
 import type { NamedKeyDocument } from '../key-document.ts';
 import {
   type DerivationMode,
@@ -13,7 +12,7 @@ import {
   type StoredMaterial,
 } from '../key-types/key-type.ts';
 import { emptyDocument, requireCapabilities, requireKeyType } from '../lifecycle.ts';
-import { NamedKey } from '../named-key.ts';
+import { keyIn, keyRef, NamedKey } from '../named-key.ts';
 import { versionOf, withVersion } from '../rotation.ts';
 import { requireWrappingHash, unwrapFromTransport, wrappingKey } from './wrapping.ts';
 

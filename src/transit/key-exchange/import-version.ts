@@ -1,9 +1,8 @@
 import { conflict, invalid, ownWords, unsupported } from '../../ground/errors.ts';
 import type { Engine } from '../engine.ts';
-import { changeKey, findKey, noSuchKey, requireNotSoftDeleted } from '../key-collection.ts';
 import type { NamedKeyDocument, VersionDocument } from '../key-document.ts';
 import type { StoredMaterial } from '../key-types/key-type.ts';
-import type { NamedKey } from '../named-key.ts';
+import { changeKey, findKey, type NamedKey, noSuchKey, requireNotSoftDeleted } from '../named-key.ts';
 import { versionOf, withVersion } from '../rotation.ts';
 import { type Incoming, importedMaterial } from './import-key.ts';
 

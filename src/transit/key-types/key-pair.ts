@@ -10,8 +10,8 @@ import {
 import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe, wiping } from '../../ground/bytes.ts';
 import { asCofferError, type CofferError, invalid, ownWords, unsupported } from '../../ground/errors.ts';
-import { madeOnce } from '../../ground/made-once.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import { madeOnce } from '../../ground/objects.ts';
 import { privateKeyFromPkcs8 } from './der.ts';
 import type { Certification, ExportFormat, Importing, SignatureOptions, StoredMaterial } from './key-type.ts';
 

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { Agent } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { HttpServer } from '../../../src/doors/http/http-server.ts';
-import { requireKey } from '../../../src/transit/key-collection.ts';
+import { requireKey } from '../../../src/transit/named-key.ts';
 import { chat } from '../../servers/raw-http.ts';
 import { locally, send, startServer } from '../../servers/serving.ts';
 

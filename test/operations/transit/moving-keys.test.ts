@@ -4,7 +4,7 @@ import type { Runner } from '../../../src/operations/declaration/operation.ts';
 import { encrypt } from '../../../src/transit/encrypt.ts';
 import type { Engine } from '../../../src/transit/engine.ts';
 import { exportKey } from '../../../src/transit/export.ts';
-import { requireKey } from '../../../src/transit/key-collection.ts';
+import { requireKey } from '../../../src/transit/named-key.ts';
 import { goBackup, goDocument, goEntry } from '../../reference/go-backup.ts';
 import { rejectionOf } from '../../reference/thrown.ts';
 import { declarationOf, freshOperations, type Operations, type Raw } from './operations.ts';

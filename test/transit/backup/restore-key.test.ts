@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { backupKey } from '../../../src/transit/backup/backup-key.ts';
 import { restoreKey } from '../../../src/transit/backup/restore-key.ts';
 import type { Engine } from '../../../src/transit/engine.ts';
-import { findKey, keyRef } from '../../../src/transit/key-collection.ts';
+import { findKey, keyRef } from '../../../src/transit/named-key.ts';
 import { goBackup, goDocument, goEntry } from '../../reference/go-backup.ts';
 import { rejectionOf } from '../../reference/thrown.ts';
 import { freshEngine } from '../fresh-engine.ts';

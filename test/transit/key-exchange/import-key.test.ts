@@ -1,7 +1,6 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Engine } from '../../../src/transit/engine.ts';
-import { findKey } from '../../../src/transit/key-collection.ts';
 import { transferKey } from '../../../src/transit/key-exchange/byok-export.ts';
 import { importKey, type NewImport } from '../../../src/transit/key-exchange/import-key.ts';
 import { importVersion } from '../../../src/transit/key-exchange/import-version.ts';
@@ -9,6 +8,7 @@ import { wrappingPublicKey } from '../../../src/transit/key-exchange/wrapping.ts
 import { ecdsa } from '../../../src/transit/key-types/ecdsa.ts';
 import { keyTypeNames } from '../../../src/transit/key-types/index.ts';
 import { listKeys } from '../../../src/transit/lifecycle.ts';
+import { findKey } from '../../../src/transit/named-key.ts';
 import { rotateKey } from '../../../src/transit/rotation.ts';
 import { verify } from '../../../src/transit/verification.ts';
 import { wrappedUnder } from '../../reference/incoming-keys.ts';

@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { findKey } from '../../../src/transit/key-collection.ts';
 import { importKey } from '../../../src/transit/key-exchange/import-key.ts';
 import { importVersion } from '../../../src/transit/key-exchange/import-version.ts';
+import { findKey } from '../../../src/transit/named-key.ts';
 import { rejectionOf } from '../../reference/thrown.ts';
 import { freshEngine } from '../fresh-engine.ts';
 import { storeKey } from '../known-key.ts';

@@ -1,7 +1,7 @@
 import { readDer } from '../../../ground/der.ts';
 import { type CofferError, invalid, ownWords, unlessRefused } from '../../../ground/errors.ts';
 import { glob } from '../../../ground/glob.ts';
-import { madeOnce } from '../../../ground/made-once.ts';
+import { madeOnce } from '../../../ground/objects.ts';
 import type { Mount } from '../../../mounts/mount.ts';
 import type { View } from '../../../store/store.ts';
 import { type Certificate, readCertificate, textOf } from '../../x509/certificate.ts';

@@ -1,5 +1,5 @@
 import { invalid, ownWords, unlessRefused, unsupported } from '../../../ground/errors.ts';
-import { madeOnce } from '../../../ground/made-once.ts';
+import { madeOnce } from '../../../ground/objects.ts';
 import { pemBlocks } from '../../../ground/pem.ts';
 import type { Mount } from '../../../mounts/mount.ts';
 import { changedSettings, NO_SETTINGS, type TokenSettings } from '../../login/token-settings.ts';

@@ -1,7 +1,7 @@
 import type { Offer } from '../../../access/doors.ts';
 import { wipe } from '../../../ground/bytes.ts';
 import { asCofferError, type CofferError, denied, expected, invalid } from '../../../ground/errors.ts';
-import { madeOnce } from '../../../ground/made-once.ts';
+import { madeOnce } from '../../../ground/objects.ts';
 import { recipientVersions, sealedForKey, unwrapStanzas } from '../../../operations/age-keys.ts';
 import { Conversation } from '../../../transit/envelope/age/conversation.ts';
 import { FILE_KEY_BYTES, type Stanza } from '../../../transit/envelope/age/header.ts';

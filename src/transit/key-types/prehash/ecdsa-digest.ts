@@ -2,7 +2,7 @@ import { createECDH, type KeyObject } from 'node:crypto';
 import type { ECDSA } from '@noble/curves/abstract/weierstrass.js';
 import type { CHash } from '@noble/curves/utils.js';
 import { wipe } from '../../../ground/bytes.ts';
-import { madeOnce } from '../../../ground/made-once.ts';
+import { madeOnce } from '../../../ground/objects.ts';
 import { curveNamed, type EcdsaCurve } from '../curves.ts';
 
 /**
