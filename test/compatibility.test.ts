@@ -94,7 +94,7 @@ function samplesOf(notation: string): readonly { readonly method: Method; readon
 }
 
 describe('the paths of transit that the page lists', async () => {
-  const table = mountedRoutes(await loadRoutes(catalogue), 'vault').get('transit');
+  const table = mountedRoutes(await loadRoutes(catalogue)).get('transit');
   const answerTo = (match: Match | undefined): string | undefined =>
     typeof match === 'object' ? match.served.name.replaceAll('.', ' ') : undefined;
 

@@ -17,6 +17,7 @@ import { parseAddress, type ServerAddress } from './address.ts';
 import { remoteRunner } from './remote-runner.ts';
 import {
   ANSWER_WITHIN_MS,
+  type Bearer,
   perhapsDone,
   STRANGER_HINT,
   type Transport,
@@ -258,17 +259,11 @@ function reasonOf(error: unknown): string {
   return REASONS[code ?? ''] ?? code ?? message;
 }
 
-interface ClientOptions extends RunnerOptions, TransportOptions {
-  readonly token?: string | undefined;
-  /** Namespace, for Vault servers that support it. */
-  readonly namespace?: string | undefined;
-}
-
 /**
  * Creates a runner for a server. Nothing is sent before the first operation.
  * @throws `invalid` for an impossible address
  */
-export const connect = (options: ClientOptions): Runner => {
+export const connect = (options: RunnerOptions & TransportOptions & Partial<Bearer>): Runner => {
   const { token, namespace } = options;
   return remoteRunner(new HttpTransport(options), { token, namespace }, options);
 };

@@ -164,16 +164,9 @@ function headersOf(
     'x-coffer-details': '1',
   };
   if (hasContent) headers['content-type'] = type;
-  return { ...headers, ...(isDocument ? documentHeaders(token) : familyHeaders(token, namespace)) };
-}
-
-const documentHeaders = (token: string | undefined) =>
-  token === undefined ? {} : { authorization: `Bearer ${token}` };
-
-/** The second token header is for Vault servers; Coffer servers use the first one, and respond in their own dialect. */
-function familyHeaders(token: string | undefined, namespace: string | undefined) {
-  const headers: Record<string, string> =
-    token === undefined ? {} : { 'x-service-token': token, 'x-vault-token': token };
+  if (isDocument) return token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` };
+  // The second is for Vault servers; Coffer servers use the first one, and respond in their own dialect.
+  if (token !== undefined) Object.assign(headers, { 'x-service-token': token, 'x-vault-token': token });
   headers['x-vault-request'] = 'true';
   if (namespace !== undefined) headers['x-vault-namespace'] = namespace;
   return headers;

@@ -18,3 +18,27 @@ export function glob(pattern: string): (text: string) => boolean {
     return true;
   };
 }
+
+/**
+ * Whether a whole text matches a pattern in which `?` is any character as well, as in file names of a shell.
+ * Backtracks only to the last `*`, which is sufficient and at most quadratic: a regular expression could take
+ * exponential time for many stars.
+ */
+export function shellGlob(pattern: string, text: string): boolean {
+  let [at, star, from] = [0, -1, 0];
+  for (let position = 0; position < text.length; ) {
+    const sign = pattern[at];
+    if (sign === '*') {
+      star = at++;
+      from = position;
+    } else if (sign === '?' || (sign !== undefined && sign === text[position])) {
+      at++;
+      position++;
+    } else if (star >= 0) {
+      at = star + 1;
+      position = ++from;
+    } else return false;
+  }
+  while (pattern[at] === '*') at++;
+  return at === pattern.length;
+}

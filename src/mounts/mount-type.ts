@@ -6,28 +6,14 @@ export type MountType = {
   readonly collections: readonly string[];
   /** Collection with the roles or users of a login method, by name. */
   readonly roles?: string;
-} & (EngineKind | MethodKind | MethodAlias);
-
-/** Engine: its mounts are anywhere except below `auth/`. */
-interface EngineKind {
-  readonly isLogin?: undefined;
-  readonly login?: undefined;
-  readonly operationsOf?: undefined;
-}
-
-/** Login method: its mounts are below `auth/`. */
-interface MethodKind {
-  readonly isLogin: true;
-  readonly login: LoginForm;
-  readonly operationsOf?: undefined;
-}
-
-/** Second name of a login method, whose mounts have its operations. */
-interface MethodAlias {
-  readonly isLogin: true;
-  readonly login?: undefined;
-  readonly operationsOf: string;
-}
+} & (
+  | // Engine: its mounts are anywhere except below `auth/`.
+  { readonly isLogin?: undefined; readonly login?: undefined; readonly operationsOf?: undefined }
+  // Login method: its mounts are below `auth/`.
+  | { readonly isLogin: true; readonly login: LoginForm; readonly operationsOf?: undefined }
+  // Second name of a login method, whose mounts have its operations.
+  | { readonly isLogin: true; readonly login?: undefined; readonly operationsOf: string }
+);
 
 /** Parts of a login method that the command line needs; the server checks everything else. */
 export interface LoginForm {

@@ -143,17 +143,12 @@ export class Mounts {
       if (mount === undefined) throw noMount(wanted);
       if (mount.type === TOKEN) throw unsupported(ownWords('the token method has no settings'));
       const { description = mount.description, config = mount.config, options } = decide(mount);
-      const changed: Mount = {
+      await replace(tx, mounts, mount, {
         ...mount,
         description,
         config,
         options: withoutEmpty({ ...mount.options, ...options }),
-      };
-      await write(
-        tx,
-        mount.type,
-        mounts.map((other) => (other === mount ? changed : other)),
-      );
+      });
     });
   }
 
@@ -188,11 +183,7 @@ export class Mounts {
       if (mounts.some((other) => overlaps(other.path, path))) {
         throw invalid(`path in use at "${path}/"`, { field: 'to' });
       }
-      await write(
-        tx,
-        mount.type,
-        mounts.map((other) => (other === mount ? { ...mount, path } : other)),
-      );
+      await replace(tx, mounts, mount, { ...mount, path });
       const migration = { id: uuidFrom(this.#random.bytes(16)), from: source, to: path };
       const before = await tx.get<Migrations>(MIGRATIONS);
       tx.put(MIGRATIONS, { migrations: [...(before?.migrations ?? []), migration].slice(-MAX_MIGRATIONS) });
@@ -216,10 +207,9 @@ export class Mounts {
    * in one transaction. A login method is removed in one transaction as well, and its data, which may be large, is
    * deleted afterwards: it is no longer accessible. Succeeds if nothing is mounted there, as in Vault. The built-in
    * mount stays.
-   * @returns whether there was one
    * @throws `unsupported` for a type that only a later release knows
    */
-  async remove(path: string): Promise<boolean> {
+  async remove(path: string): Promise<void> {
     const wanted = trimSlashes(path);
     const removed = await this.#store.transact(
       async (tx) => {
@@ -229,11 +219,7 @@ export class Mounts {
         const type = this.#types.find(({ name }) => name === mount.type);
         if (type === undefined)
           throw unsupported(`this version does not support mounts of type ${mount.type}`);
-        await write(
-          tx,
-          mount.type,
-          mounts.filter((candidate) => candidate !== mount),
-        );
+        await replace(tx, mounts, mount);
         const collections = type.collections.map((name) => collectionOf(mount, name));
         if (type.isLogin) await noteRemoved(tx, collections);
         else {
@@ -246,7 +232,6 @@ export class Mounts {
       { alone: true },
     );
     if (removed !== undefined && isLoginMount(removed)) await this.sweep();
-    return removed !== undefined;
   }
 
   /**
@@ -356,6 +341,19 @@ const withoutEmpty = (options: MountOptions): MountOptions =>
 const usualDialect = (defaults: MountOptions | undefined): string => defaults?.['dialect'] ?? 'service';
 
 /** Writes the changed table: that of the transit mounts, or the other one. */
+/** Writes the mounts with another in the place of one, or without it. */
+const replace = (
+  tx: Transaction,
+  mounts: readonly Mount[],
+  mount: Mount,
+  ...now: readonly Mount[]
+): Promise<void> =>
+  write(
+    tx,
+    mount.type,
+    mounts.flatMap((other) => (other === mount ? now : other)),
+  );
+
 async function write(tx: Transaction, changed: string, mounts: readonly Mount[]): Promise<void> {
   const sorted = mounts.toSorted(byPath);
   if (changed === TRANSIT) {
@@ -375,8 +373,7 @@ const firstMount = (storeId: string): Mount => ({
   type: TRANSIT,
   path: DEFAULT_MOUNT,
   description: '',
-  options: {},
-  ...handles(TRANSIT, createHash('sha256').update(`default mount of ${storeId}`).digest()),
+  ...builtIn(TRANSIT, `default mount of ${storeId}`),
 });
 
 /** Returns the token mount of every store: its operations have their own paths, outside of all mounts. */
@@ -384,8 +381,12 @@ const tokenMount = (storeId: string): Mount => ({
   type: TOKEN,
   path: `${LOGIN_PREFIX}${TOKEN}`,
   description: 'token based credentials',
+  ...builtIn(`auth_${TOKEN}`, `token mount of ${storeId}`),
+});
+
+const builtIn = (prefix: string, name: string) => ({
   options: {},
-  ...handles(`auth_${TOKEN}`, createHash('sha256').update(`token mount of ${storeId}`).digest()),
+  ...handles(prefix, createHash('sha256').update(name).digest()),
 });
 
 const SEED_BYTES = 20;

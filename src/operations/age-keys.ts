@@ -20,23 +20,11 @@ interface RecipientVersion {
   readonly recipient: string;
 }
 
-/** Named key as a recipient. */
-interface RecipientKey {
-  /** Key type. Undefined if the server does not say it. */
-  readonly type: string | undefined;
-  /** Recipients of the usable versions, oldest first. Empty for a key that is not a recipient. */
-  readonly versions: readonly RecipientVersion[];
-}
-
 /**
  * Reads a named key as a recipient.
  * @throws as `transit keys read`
  */
-export async function recipientKey(
-  place: OperationRunner,
-  name: string,
-  mount: string,
-): Promise<RecipientKey> {
+export async function recipientKey(place: OperationRunner, name: string, mount: string) {
   const data = resultOf(await place.run('transit keys read', { name }, mount));
   const { type, keys } = isObject(data) ? data : {};
   const versions = Object.entries(isObject(keys) ? keys : {}).flatMap(([version, shown]) => {

@@ -4,7 +4,7 @@ import { meantText, nearest } from '../ground/nearness.ts';
 import type { Mount } from '../mounts/mount.ts';
 import { LOGIN_PREFIX } from '../mounts/paths.ts';
 import { catalogue } from './catalogue.ts';
-import type { Core, PathRequest } from './declaration/operation.ts';
+import { type Core, changesSomething, type PathRequest } from './declaration/operation.ts';
 import { LOGIN_METHODS, OWN_METHODS } from './mount-types.ts';
 import { VaultEndpoints } from './pipeline/endpoints.ts';
 import { StoreLook } from './pipeline/store-look.ts';
@@ -17,12 +17,6 @@ const COMMANDS = [
   ['LIST', 'coffer list'],
   ['DELETE', 'coffer delete'],
 ] as const satisfies readonly (readonly [PathRequest['method'], string])[];
-
-interface MatchedRoute {
-  readonly match: Exclude<Match, string>;
-  /** Mount of the path. */
-  readonly mount: Mount | undefined;
-}
 
 interface Everything {
   readonly routes: readonly ServedRoute[];
@@ -41,7 +35,7 @@ function everything(): Promise<Everything> {
  * Finds the operation of a Vault API path in an open store.
  * @throws `not-found` for an unknown path; `unsupported` for one that only has other methods
  */
-export async function findByPath(core: Core, request: PathRequest): Promise<MatchedRoute> {
+export async function findByPath(core: Core, request: PathRequest) {
   const { method, path } = request;
   const { routes, endpoints } = await everything();
   // Nothing of the server needs the table of mounts, which may be what is damaged.
@@ -96,7 +90,7 @@ function placeHint(request: PathRequest, routes: readonly ServedRoute[], isMount
 
 /** Returns the commands that enable a login method which has a path of this form. */
 function enabling({ method, path }: PathRequest, routes: readonly ServedRoute[]): readonly string[] {
-  const tables = mountedRoutes(routes, 'vault');
+  const tables = mountedRoutes(routes);
   const [, ...segments] = path.split('/');
   return segments.slice(1).flatMap((_, at) => {
     const name = segments.slice(0, at + 1).join('/');
@@ -108,17 +102,11 @@ function enabling({ method, path }: PathRequest, routes: readonly ServedRoute[])
   });
 }
 
-/** Parameter that an operation does not have, and the similar ones that it has. */
-interface MisspeltParameter {
-  readonly name: string;
-  readonly meant: readonly string[];
-}
-
 /**
  * Returns the parameters of a request that are probably misspelt: without a word, servers ignore those that they do not
  * know. The path is read as one below `sys/`, of a login method at its usual path, or of a transit mount.
  */
-export async function misspeltParameters(request: PathRequest): Promise<readonly MisspeltParameter[]> {
+export async function misspeltParameters(request: PathRequest) {
   const { parameters } = request;
   const match = await usualMatch(request);
   if (typeof match === 'string' || match.served.operation.freeForm) return [];
@@ -136,8 +124,8 @@ export async function misspeltParameters(request: PathRequest): Promise<readonly
 export async function isChangeByPath(request: PathRequest): Promise<boolean> {
   const match = await usualMatch(request);
   if (typeof match === 'string') return request.method === 'POST' || request.method === 'DELETE';
-  const { capability, computes } = match.served.operation;
-  return !computes && capability !== 'read' && capability !== 'list';
+  const { operation } = match.served;
+  return changesSomething(operation, operation.capability);
 }
 
 async function usualMatch({ method, path }: PathRequest): Promise<Match> {
@@ -157,7 +145,7 @@ function nearPaths(
   routes: readonly ServedRoute[],
   mounts: readonly Pick<Mount, 'path' | 'type'>[],
 ): readonly string[] {
-  const tables = mountedRoutes(routes, 'vault');
+  const tables = mountedRoutes(routes);
   const places = [
     ...routesUnder(routes, 'vault').map(({ route }) => ({ route, above: '' })),
     ...mounts.flatMap(({ path: above, type }) =>

@@ -114,9 +114,11 @@ export const routesUnder = (routes: readonly ServedRoute[], api: Api, mount?: st
   routes.filter(({ operation, route }) => operation.api === api && route.mount === mount);
 
 /** Groups the routes below mounts by mount type. */
-export function mountedRoutes(routes: readonly ServedRoute[], api: Api): ReadonlyMap<string, RouteTable> {
+export function mountedRoutes(routes: readonly ServedRoute[]): ReadonlyMap<string, RouteTable> {
   const types = new Set(routes.flatMap(({ route }) => route.mount ?? []));
-  const tables = new Map([...types].map((type) => [type, new RouteTable(routesUnder(routes, api, type))]));
+  const tables = new Map(
+    [...types].map((type) => [type, new RouteTable(routesUnder(routes, 'vault', type))]),
+  );
   for (const { name, operationsOf } of MOUNT_TYPES) {
     const table = operationsOf === undefined ? undefined : tables.get(operationsOf);
     if (table !== undefined) tables.set(name, table);

@@ -1,3 +1,4 @@
+import { shellGlob } from '../ground/glob.ts';
 import { isMountPath } from '../mounts/paths.ts';
 import {
   type FileFormatName,
@@ -160,7 +161,7 @@ export function looksSecret(
  */
 export function covers(pattern: readonly string[], path: readonly string[]): boolean {
   const [first = '', ...rest] = pattern;
-  if (rest.length === 0) return first !== '' && path.some((part) => matches(first, part));
+  if (rest.length === 0) return first !== '' && path.some((part) => shellGlob(first, part));
   return startsWith(first === '' ? rest : pattern, path);
 }
 
@@ -181,7 +182,7 @@ export function mayCoverVariable(pattern: readonly string[], variable: string): 
   joined = joined.replace(/_\*\*$/, '');
   if (joined === '') return false;
   const heads = rest.length === 0 ? ['', '*_'] : [''];
-  return heads.some((head) => ['', '_*'].some((tail) => matches(`${head}${joined}${tail}`, variable)));
+  return heads.some((head) => ['', '_*'].some((tail) => shellGlob(`${head}${joined}${tail}`, variable)));
 }
 
 /**
@@ -194,31 +195,9 @@ function startsWith(pattern: readonly string[], path: readonly string[]): boolea
     const next = new Set<number>();
     for (const at of reached) {
       if (part === '**') for (let later = at; later <= path.length; later++) next.add(later);
-      else if (at < path.length && matches(part, path[at] ?? '')) next.add(at + 1);
+      else if (at < path.length && shellGlob(part, path[at] ?? '')) next.add(at + 1);
     }
     reached = next;
   }
   return reached.size > 0;
-}
-
-/** Matches one part, backtracking only to the last `*`, which is sufficient and at most quadratic. */
-function matches(pattern: string, text: string): boolean {
-  let at = 0;
-  let star = -1;
-  let starAt = 0;
-  let index = 0;
-  while (index < text.length) {
-    if (pattern[at] === '*') {
-      star = at++;
-      starAt = index;
-    } else if (at < pattern.length && (pattern[at] === '?' || pattern[at] === text[index])) {
-      at++;
-      index++;
-    } else if (star >= 0) {
-      at = star + 1;
-      index = ++starAt;
-    } else return false;
-  }
-  while (pattern[at] === '*') at++;
-  return at === pattern.length;
 }

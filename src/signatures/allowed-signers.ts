@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import { shellGlob } from '../ground/glob.ts';
 import { sshLine } from './ssh-key.ts';
 
 /*
@@ -37,17 +38,12 @@ interface BrokenLine {
   readonly why: string;
 }
 
-interface AllowedSigners {
-  readonly signers: readonly AllowedSigner[];
-  readonly broken: readonly BrokenLine[];
-}
-
 /**
  * Parses an allowed_signers file like OpenSSH. Invalid lines are skipped and do not affect other lines. Lines for
  * certificate authorities and unsupported key types are ignored.
  * @see docs/decisions/0166
  */
-export function parseAllowedSigners(text: string): AllowedSigners {
+export function parseAllowedSigners(text: string) {
   const signers: AllowedSigner[] = [];
   const broken: BrokenLine[] = [];
   for (const [index, each] of text.split('\n').entries()) {
@@ -96,11 +92,6 @@ function endOfOptions(text: string): number | undefined {
   return isQuoted ? undefined : at;
 }
 
-interface SignerOptions {
-  readonly isAuthority: boolean;
-  readonly limits: Pick<AllowedSigner, 'namespaces' | 'validAfter' | 'validBefore'>;
-}
-
 const FLAG = /^cert-authority(?=,|$)/i;
 const OPTION = /^(namespaces|valid-after|valid-before)="((?:\\"|[^"\\]|\\(?!"))*)"(?=,|$)/i;
 
@@ -108,7 +99,7 @@ const OPTION = /^(namespaces|valid-after|valid-before)="((?:\\"|[^"\\]|\\(?!"))*
  * Parses options.
  * @returns the reason if they are malformed: an unknown option may be a restriction
  */
-function parseOptions(text: string): SignerOptions | string {
+function parseOptions(text: string) {
   const values = new Map<string, string>();
   let isAuthority = false;
   if (text.endsWith(',')) return 'ends with a comma';
@@ -124,7 +115,7 @@ function parseOptions(text: string): SignerOptions | string {
     }
     rest = rest.slice(whole.length).replace(/^,/, '');
   }
-  const times: Record<string, number> = {};
+  const times: { validAfter?: number; validBefore?: number } = {};
   for (const [name, member] of TIMES) {
     const given = values.get(name);
     if (given === undefined) continue;
@@ -206,31 +197,11 @@ function matches(patterns: string, text: string): boolean {
   let found = false;
   for (const pattern of patterns.split(',')) {
     const isNot = pattern.startsWith('!');
-    if (!glob(isNot ? pattern.slice(1) : pattern, text)) continue;
+    if (!shellGlob(isNot ? pattern.slice(1) : pattern, text)) continue;
     if (isNot) return false;
     found = true;
   }
   return found;
-}
-
-/** Matches without a regular expression, which could take exponential time for many stars. */
-function glob(pattern: string, text: string): boolean {
-  let [at, star, from] = [0, -1, 0];
-  for (let position = 0; position < text.length; ) {
-    const sign = pattern[at];
-    if (sign === '*') {
-      star = at++;
-      from = position;
-    } else if (sign === '?' || (sign !== undefined && sign === text[position])) {
-      at++;
-      position++;
-    } else if (star >= 0) {
-      at = star + 1;
-      position = ++from;
-    } else return false;
-  }
-  while (pattern[at] === '*') at++;
-  return at === pattern.length;
 }
 
 /**

@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } fr
 import { wipe } from '../ground/bytes.ts';
 import { invalid, unsupported } from '../ground/errors.ts';
 import { keyOfSshBlob } from './ssh-key.ts';
-import { decryptSshKey, requireDecryptable, type SshCiphertext } from './ssh-passphrase.ts';
+import { decryptSshKey, requireDecryptable } from './ssh-passphrase.ts';
 import { SshReader } from './ssh-wire.ts';
 
 /** Private keys in OpenSSH's format (its PROTOCOL.key). */
@@ -12,13 +12,8 @@ const MAGIC = 'openssh-key-v1\0';
 /** Cipher of keys without a passphrase. */
 const NONE = 'none';
 
-interface PrivateKeyFile {
-  readonly publicKey: KeyObject;
-  readonly sealed: SshCiphertext;
-}
-
 /** Reads the outer part of a private key file; undefined for a text in another format. */
-function fileIn(text: string): PrivateKeyFile | undefined {
+function fileIn(text: string) {
   const base64 = ARMOR.exec(text)?.[1];
   if (base64 === undefined) return undefined;
   const reader = new SshReader(Buffer.from(base64, 'base64'), 'this SSH private key');
@@ -46,30 +41,24 @@ export function parseSshPrivateKey(text: string): KeyObject | undefined {
 const ofItsHalves = (key: KeyObject | undefined, publicKey: KeyObject): KeyObject | undefined =>
   key === undefined || createPublicKey(key).equals(publicKey) ? key : damaged();
 
-/** Private key with a passphrase. */
-interface EncryptedSshKey {
-  /** Public half, as the file has it. */
-  readonly publicKey: KeyObject;
-  /**
-   * Decrypts it.
-   * @returns undefined if the passphrase is wrong
-   * @throws `invalid` for a damaged key; `unsupported` for another type of key
-   */
-  decrypt(passphrase: string): Promise<KeyObject | undefined>;
-}
-
 /**
  * Parses such a file with a passphrase.
  * @returns undefined for a text in another format, or a key without a passphrase
  * @throws `unsupported` for a key that cannot be decrypted here; `invalid`
  */
-export function parseEncryptedSshKey(text: string): EncryptedSshKey | undefined {
+export function parseEncryptedSshKey(text: string) {
   const file = fileIn(text);
   if (file === undefined || file.sealed.cipher === NONE) return undefined;
   requireDecryptable(file.sealed);
   return {
+    /** Public half, as the file has it. */
     publicKey: file.publicKey,
-    async decrypt(passphrase) {
+    /**
+     * Decrypts it.
+     * @returns undefined if the passphrase is wrong
+     * @throws `invalid` for a damaged key; `unsupported` for another type of key
+     */
+    async decrypt(passphrase: string): Promise<KeyObject | undefined> {
       const secret = await decryptSshKey(file.sealed, passphrase);
       if (secret === undefined) return undefined;
       try {

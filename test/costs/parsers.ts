@@ -60,7 +60,7 @@ const routes = await loadRoutes(catalogue);
 const tables = [
   new RouteTable(routesUnder(routes, 'vault')),
   new RouteTable(routesUnder(routes, 'json-api'), decodeURIComponent),
-  ...mountedRoutes(routes, 'vault').values(),
+  ...mountedRoutes(routes).values(),
 ];
 const firsts = [
   ...new Set(

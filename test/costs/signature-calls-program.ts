@@ -10,7 +10,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { agentDesk } from '../../src/doors/agent/agent-desk.ts';
-import { DoorServer } from '../../src/doors/agent/door-server.ts';
+import { openDoorServer } from '../../src/doors/agent/door-server.ts';
 import { ssh } from '../../src/doors/agent/ssh/ssh.ts';
 import { openCore } from '../../src/operations/core.ts';
 import { ownerRunner } from '../../src/operations/runner.ts';
@@ -51,7 +51,7 @@ const agent = await Agent.create({
 });
 await agent.unlockWith({ handed, idleMs: DAY, forMs: DAY });
 const socket = join(directory, 'ssh.sock');
-const server = await DoorServer.open(ssh, agentDesk(agent, ssh, undefined, undefined), { socket });
+const close = await openDoorServer(ssh, agentDesk(agent, ssh, undefined, undefined), { socket });
 
 const string = (value: string | Buffer): Buffer => {
   const bytes = Buffer.from(value);
@@ -123,6 +123,6 @@ if (process.argv.includes('--each')) {
 process.stdout.write(`${JSON.stringify({ calls, functions: counts.length, files })}\n`);
 
 connection.destroy();
-server.close();
+close();
 await agent.lock('it was measured');
 rmSync(directory, { recursive: true, force: true });

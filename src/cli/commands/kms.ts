@@ -1,5 +1,5 @@
 import { usualUses } from '../../doors/agent/agent-door.ts';
-import { DoorServer } from '../../doors/agent/door-server.ts';
+import { openDoorServer } from '../../doors/agent/door-server.ts';
 import { kms } from '../../doors/agent/kms/kms.ts';
 import { loggedBy, remoteDesk } from '../../doors/agent/remote-desk.ts';
 import { asCofferError, invalid } from '../../ground/errors.ts';
@@ -65,11 +65,11 @@ export const command: OwnCommand = {
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     await makeWay(socket);
     const desk = remoteDesk(kms, [offer], runner, { ask: undefined, ...loggedBy(log) });
-    const door = await DoorServer.open(kms, desk, { socket });
+    const close = await openDoorServer(kms, desk, { socket });
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end());
     session.streams.out.write(`unix://${socket}\n`);
     await ended;
-    door.close();
+    close();
     if (session.settings.address !== undefined) runner.close();
   },
 };

@@ -1,4 +1,4 @@
-import { createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { decodeBase64 } from '../../ground/base64.ts';
 import { invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
@@ -15,7 +15,7 @@ import { DEFAULT_MAX_REQUEST_BYTES } from '../http/listen-address.ts';
 import { agentDesk } from './agent-desk.ts';
 import type { AgentDoorKind } from './agent-door.ts';
 import type { Ask } from './desk.ts';
-import { DoorServer } from './door-server.ts';
+import { openDoorServer } from './door-server.ts';
 import { type AskToUnlock, UnlockQuestion } from './questions.ts';
 
 /** Maximum number of connections, more than a parallel build on many cores has. */
@@ -44,87 +44,64 @@ export interface UserPrompts {
 }
 
 /**
- * Sockets of an agent: one for Coffer's own commands, which need not load HTTP, and the HTTP API for Vault clients.
- * Clients of both are the owner; clients of the other protocols have what is offered there.
+ * Opens the sockets of an agent: one for Coffer's own commands, which need not load HTTP, and the HTTP API for Vault
+ * clients. Clients of both are the owner; clients of the other protocols have what is offered there.
+ * @returns how to close them
+ * @throws `unavailable` if a socket cannot be created
  * @see docs/decisions/0141
  */
-export class AgentDoors {
-  readonly #commands: Server;
-  readonly #api: Listeners;
-  readonly #callers: ReadonlySet<CommandPort>;
-  readonly #others: readonly DoorServer[];
-
-  private constructor(
-    commands: Server,
-    api: Listeners,
-    callers: ReadonlySet<CommandPort>,
-    others: readonly DoorServer[],
-  ) {
-    this.#commands = commands;
-    this.#api = api;
-    this.#callers = callers;
-    this.#others = others;
-  }
-
-  /**
-   * Opens the sockets.
-   * @throws `unavailable` if a socket cannot be created
-   */
-  static async open(
-    agent: Agent,
-    http: HttpDoorKind,
-    places: AgentPlaces,
-    { ask, askToUnlock }: UserPrompts,
-  ): Promise<AgentDoors> {
-    const answer = (exchange: Exchange) =>
-      agent.with(isUse(exchange) ? wasDone : undefined, () => http.answer(agent.service, exchange));
-    const calls = callsOf(agent, answer);
-    const callers = new Set<CommandPort>();
-    const commands = createServer((socket) => {
-      const caller = new CommandPort(socket);
-      callers.add(caller);
-      const rpc = new Rpc(caller, offer<AgentCalls>(calls, AGENT_CALLS));
-      socket.on('error', () => undefined);
-      socket.once('close', () => {
-        callers.delete(caller);
-        rpc.close();
-      });
-    });
-    commands.maxConnections = MOST_CONNECTIONS;
-    const api = await Listeners.open(
-      [{ ...places.api, maxRequestBytes: DEFAULT_MAX_REQUEST_BYTES }],
-      undefined,
-      answer,
-    );
-    const others: DoorServer[] = [];
-    const question =
-      askToUnlock && new UnlockQuestion(askToUnlock, (unlocking) => agent.unlockWith(unlocking));
-    try {
-      for (const { kind, place } of places.others) {
-        others.push(await DoorServer.open(kind, agentDesk(agent, kind, ask, question), place));
-      }
-      await listening(commands, places.commands);
-      return new AgentDoors(commands, api, callers, others);
-    } catch (error) {
-      for (const other of others) other.close();
-      await api.close();
-      throw error;
+export async function openAgentDoors(
+  agent: Agent,
+  http: HttpDoorKind,
+  places: AgentPlaces,
+  { ask, askToUnlock }: UserPrompts,
+): Promise<() => Promise<void>> {
+  const answer = (exchange: Exchange) =>
+    agent.with(isUse(exchange) ? wasDone : undefined, () => http.answer(agent.service, exchange));
+  const { commands, answered } = commandServer(callsOf(agent, answer));
+  const api = await Listeners.open(
+    [{ ...places.api, maxRequestBytes: DEFAULT_MAX_REQUEST_BYTES }],
+    undefined,
+    answer,
+  );
+  const others: (() => void)[] = [];
+  const question = askToUnlock && new UnlockQuestion(askToUnlock, (unlocking) => agent.unlockWith(unlocking));
+  try {
+    for (const { kind, place } of places.others) {
+      others.push(await openDoorServer(kind, agentDesk(agent, kind, ask, question), place));
     }
+    await listening(commands, places.commands);
+  } catch (error) {
+    for (const close of others) close();
+    await api.close();
+    throw error;
   }
+  // Refuses new clients, and answers pending requests. Connections of commands end with the process, which tells
+  // "lock" that nothing is left of it.
+  return async () => {
+    commands.close();
+    for (const close of others) close();
+    await Promise.race([Promise.all([api.close(), answered()]), pause(CLOSE_WITHIN_MS)]);
+  };
+}
 
-  /**
-   * Refuses new clients, and answers pending requests. Connections of commands end with the process, which tells "lock"
-   * that nothing is left of it.
-   */
-  async close(): Promise<void> {
-    this.#commands.close();
-    for (const other of this.#others) other.close();
-    await Promise.race([Promise.all([this.#api.close(), this.#answered()]), pause(CLOSE_WITHIN_MS)]);
-  }
-
-  async #answered(): Promise<void> {
-    while ([...this.#callers].some(({ isWaiting }) => isWaiting)) await pause(CLOSE_CHECK_MS);
-  }
+function commandServer(calls: AgentCalls) {
+  const callers = new Set<CommandPort>();
+  const commands = createServer((socket) => {
+    const caller = new CommandPort(socket);
+    callers.add(caller);
+    const rpc = new Rpc(caller, offer<AgentCalls>(calls, AGENT_CALLS));
+    socket.on('error', () => undefined);
+    socket.once('close', () => {
+      callers.delete(caller);
+      rpc.close();
+    });
+  });
+  commands.maxConnections = MOST_CONNECTIONS;
+  const answered = async (): Promise<void> => {
+    while ([...callers].some(({ isWaiting }) => isWaiting)) await pause(CLOSE_CHECK_MS);
+  };
+  return { commands, answered };
 }
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'LIST']);

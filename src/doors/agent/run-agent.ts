@@ -10,7 +10,7 @@ import { makeWay, somebodyListens } from '../../service/socket-file.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';
 import { FileLock } from '../../store/backends/files/file-lock.ts';
 import { httpDoor } from '../http/http-door.ts';
-import { AgentDoors, type UserPrompts } from './agent-doors.ts';
+import { openAgentDoors, type UserPrompts } from './agent-doors.ts';
 import { AGENT_DOORS } from './registry.ts';
 
 interface RunAgentOptions extends UserPrompts {
@@ -104,14 +104,14 @@ async function listen({
       api: placeOf(API),
       others: AGENT_DOORS.map((kind) => ({ kind, place: placeOf(kind.name) })),
     };
-    const doors = await AgentDoors.open(agent, http, places, { ask, askToUnlock });
+    const close = await openAgentDoors(agent, http, places, { ask, askToUnlock });
     inodes = made.map(inodeOf);
     ready(
       agent,
       SOCKET_NAMES.map((name) => `unix:${pathOf(name)}`),
     );
     await agent.locked;
-    await doors.close();
+    await close();
   } finally {
     await agent.lock('it could not listen');
   }

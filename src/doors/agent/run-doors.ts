@@ -6,7 +6,7 @@ import { makeWay } from '../../service/socket-file.ts';
 import { FileLock } from '../../store/backends/files/file-lock.ts';
 import type { AgentDoorKind } from './agent-door.ts';
 import type { Ask } from './desk.ts';
-import { DoorServer } from './door-server.ts';
+import { openDoorServer } from './door-server.ts';
 import { loggedBy, remoteDesk } from './remote-desk.ts';
 
 interface RunDoorsOptions {
@@ -31,18 +31,18 @@ export async function runDoors(options: RunDoorsOptions): Promise<void> {
   const { directory, doors, runner, ask, log, ready, ended } = options;
   directory.make();
   await FileLock.holdOnce(directory.lock, 0, async () => {
-    const opened: DoorServer[] = [];
+    const opened: (() => void)[] = [];
     try {
       for (const { kind, offers } of doors) {
         const socket = directory.doorSocket(kind.name);
         await makeWay(socket);
         const desk = remoteDesk(kind, offers, runner, { ask, ...loggedBy(log) });
-        opened.push(await DoorServer.open(kind, desk, { socket }));
+        opened.push(await openDoorServer(kind, desk, { socket }));
       }
       ready(doors.map(({ kind }) => `unix:${directory.doorSocket(kind.name)}`));
       await ended;
     } finally {
-      for (const door of opened) door.close();
+      for (const close of opened) close();
     }
   });
 }

@@ -174,26 +174,27 @@ function documentSchema(operation: Operation, params: Params): Schema {
 }
 
 function describeResponses({ api, bare }: Operation): object {
-  if (api === 'json-api') {
-    return {
-      '2XX': {
-        description: 'A document, or no content (204).',
-        content: { [MEDIA_TYPE]: { schema: OBJECT } },
-      },
-      '4XX': { $ref: '#/components/responses/DocumentError' },
-      '5XX': { $ref: '#/components/responses/DocumentError' },
-    };
-  }
-  const schema = bare ? OBJECT : { $ref: '#/components/schemas/Envelope' };
+  const isDocument = api === 'json-api';
+  const schema = isDocument || bare ? OBJECT : { $ref: '#/components/schemas/Envelope' };
+  const failed = { $ref: `#/components/responses/${isDocument ? 'DocumentError' : 'Error'}` };
   return {
-    '2XX': { description: 'The result, or no content (204).', content: { [JSON_TYPE]: { schema } } },
-    '4XX': { $ref: '#/components/responses/Error' },
-    '5XX': { $ref: '#/components/responses/Error' },
+    '2XX': {
+      description: `${isDocument ? 'A document' : 'The result'}, or no content (204).`,
+      content: { [isDocument ? MEDIA_TYPE : JSON_TYPE]: { schema } },
+    },
+    '4XX': failed,
+    '5XX': failed,
   };
 }
 
 const OBJECT: Schema = { type: 'object' };
 const TEXT: Schema = { type: 'string' };
+
+const errorsOf = (items: Schema) => ({
+  type: 'object',
+  required: ['errors'],
+  properties: { errors: { type: 'array', items } },
+});
 
 const COMPONENTS = {
   securitySchemes: {
@@ -215,25 +216,12 @@ const COMPONENTS = {
         auth: { type: ['object', 'null'] },
       },
     },
-    Errors: {
+    Errors: errorsOf(TEXT),
+    DocumentErrors: errorsOf({
       type: 'object',
-      required: ['errors'],
-      properties: { errors: { type: 'array', items: TEXT } },
-    },
-    DocumentErrors: {
-      type: 'object',
-      required: ['errors'],
-      properties: {
-        errors: {
-          type: 'array',
-          items: {
-            type: 'object',
-            required: ['status', 'title'],
-            properties: { status: TEXT, title: TEXT, detail: TEXT, source: OBJECT },
-          },
-        },
-      },
-    },
+      required: ['status', 'title'],
+      properties: { status: TEXT, title: TEXT, detail: TEXT, source: OBJECT },
+    }),
   },
   responses: {
     Error: {

@@ -24,7 +24,7 @@ interface EndpointParts {
   /** Mount that contains the path. */
   readonly mount?: Mount | undefined;
   /** Whether another method at this path is public, so that its existence may be revealed. */
-  readonly isOpenPath?: boolean;
+  readonly isOpenPath?: boolean | undefined;
   /** Prefix of the API's paths in policies. */
   readonly policyPrefix: string;
   /** Returns the paths that policies are checked for, without `policyPrefix`. */
@@ -62,7 +62,7 @@ export class VaultEndpoints {
   /** @param routes routes of the catalogue, or of the operations of one protocol */
   constructor(routes: readonly ServedRoute[]) {
     this.#own = new RouteTable(routesUnder(routes, 'vault'));
-    this.#mounted = mountedRoutes(routes, 'vault');
+    this.#mounted = mountedRoutes(routes);
   }
 
   /** @param path decoded path; policies are checked for every spelling of it */
@@ -101,7 +101,7 @@ export class VaultEndpoints {
     const found = this.at(look, method, path);
     return isAsMeant(found.match, served, values)
       ? found
-      : vaultEndpoint(look, { method, path, match: 'unsupported-path', isOpenPath: false });
+      : vaultEndpoint(look, { method, path, match: 'unsupported-path' });
   }
 
   /** Returns the endpoint for help about a path: `help` replaces the operation at the path. */
@@ -111,7 +111,6 @@ export class VaultEndpoints {
       method: 'GET',
       path,
       match: { served: help, captures: { path } },
-      isOpenPath: false,
       mount,
     });
   }
@@ -141,17 +140,15 @@ export class VaultEndpoints {
   }
 }
 
-interface VaultTarget {
-  readonly method: Method;
-  readonly path: string;
-  readonly match: Match;
-  readonly isOpenPath: boolean;
-  readonly mount?: Mount | undefined;
-}
-
 function vaultEndpoint(
   { revision }: StoreLook,
-  { method, path, match, isOpenPath, mount }: VaultTarget,
+  {
+    method,
+    path,
+    match,
+    isOpenPath,
+    mount,
+  }: Omit<EndpointParts, 'revision' | 'policyPrefix' | 'policyPaths'>,
 ): Endpoint {
   let paths: PolicyPaths | undefined;
   const policyPaths = (): PolicyPaths => {

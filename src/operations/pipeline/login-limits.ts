@@ -7,35 +7,25 @@ import type { AskedRequest, GuardedCore } from './asked-request.ts';
 export const loginMountOf = ({ endpoint: { operation, mount } }: AskedRequest): Mount | undefined =>
   operation?.unauthenticated ? mount : undefined;
 
-/** Login counted by the limits. */
-interface CountedLogin {
-  /** Whether there are too many logins from that source, or too many failed recently. */
-  readonly isBarred: boolean;
-  /** Called when it failed with an error. */
-  failed(error: unknown): void;
-  /** Called when it has been answered. */
-  end(): void;
-}
-
 /**
  * Counts a login from its arrival, before the request is read.
  * @see docs/decisions/0174
  */
-export function countLogin(
-  { access, loginFailed }: GuardedCore,
-  asked: AskedRequest,
-): CountedLogin | undefined {
+export function countLogin({ access, loginFailed }: GuardedCore, asked: AskedRequest) {
   const mount = loginMountOf(asked);
   if (mount === undefined) return undefined;
   const begun = access.loginAttempts.begin(mount.uuid, asked.remoteAddress);
   if (begun === undefined) return { isBarred: true, failed: () => undefined, end: () => undefined };
   let hasFailed = false;
   return {
+    /** Whether there are too many logins from that source, or too many failed recently. */
     isBarred: false,
-    failed(error) {
+    /** Called when it failed with an error. */
+    failed(error: unknown): void {
       hasFailed = isCallersFault(error);
       if (hasFailed) loginFailed();
     },
+    /** Called when it has been answered. */
     end: () => begun.end(hasFailed),
   };
 }

@@ -17,7 +17,15 @@ import {
   tagResource,
 } from './documents.ts';
 import { mayTag } from './sights.ts';
-import { type ChangeWords, changeText, lengthOf, tagsAlready, workspacesAlready } from './unchanged.ts';
+import {
+  type ChangeWords,
+  changeText,
+  lengthOf,
+  taggedWords,
+  tagsAlready,
+  untaggedWords,
+  workspacesAlready,
+} from './unchanged.ts';
 
 /** Common settings for changing the workspaces of a tag. */
 const workspacesOfTag = {
@@ -80,17 +88,6 @@ const DETACHED: ChangeWords = {
   changed: (count) => `Removed the tag from ${counted(count, 'workspace')}`,
   unchanged: (count) => `${counted(count, 'workspace')} ${count === 1 ? 'does' : 'do'} not have the tag`,
 };
-const TAGGED: ChangeWords = {
-  noun: 'tag',
-  changed: (count) => `Added ${counted(count, 'tag')} to the workspace`,
-  unchanged: (count) => `the workspace already has ${count === 1 ? 'the tag' : 'all of the tags'}`,
-};
-const UNTAGGED: ChangeWords = {
-  noun: 'tag',
-  changed: (count) => `Removed ${counted(count, 'tag')} from the workspace`,
-  unchanged: (count) => `the workspace does not have ${count === 1 ? 'the tag' : 'any of the tags'}`,
-};
-
 const tagByName = idsFor({ tag_id: 'tag' });
 
 /**
@@ -151,7 +148,8 @@ export const tag = tagOperation({
     resolve: workspaceAndTagsByName,
     byTheWay: newTagsIn('data'),
     unchanged: tagsAlready(true),
-    done: ({ data }, _data, _existing, already) => changeText(TAGGED, lengthOf(data), already),
+    done: ({ data }, _data, _existing, already) =>
+      changeText(taggedWords('the workspace'), lengthOf(data), already),
     examples: {
       'coffer workspaces tag billing env:prod team:core --org acme':
         'Add two tags, which are created if they do not exist',
@@ -178,7 +176,8 @@ export const untag = tagOperation({
   cli: {
     resolve: workspaceAndTagsByName,
     unchanged: tagsAlready(false),
-    done: ({ data }, _data, _existing, already) => changeText(UNTAGGED, lengthOf(data), already),
+    done: ({ data }, _data, _existing, already) =>
+      changeText(untaggedWords('the workspace'), lengthOf(data), already),
     examples: {
       'coffer workspaces untag billing env:test --org acme':
         'Remove a tag from a workspace; the tag itself is not deleted',

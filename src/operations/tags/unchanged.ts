@@ -102,6 +102,20 @@ export interface ChangeWords {
   readonly noun: string;
 }
 
+/** Words for tags that are added to something. */
+export const taggedWords = (subject: string): ChangeWords => ({
+  noun: 'tag',
+  changed: (count) => `Added ${counted(count, 'tag')} to ${subject}`,
+  unchanged: (count) => `${subject} already has ${count === 1 ? 'the tag' : 'all of the tags'}`,
+});
+
+/** Words for tags that are removed from something. */
+export const untaggedWords = (subject: string): ChangeWords => ({
+  noun: 'tag',
+  changed: (count) => `Removed ${counted(count, 'tag')} from ${subject}`,
+  unchanged: (count) => `${subject} does not have ${count === 1 ? 'the tag' : 'any of the tags'}`,
+});
+
 /**
  * Formats the result of a change to several objects.
  * @param already number of those that did not change

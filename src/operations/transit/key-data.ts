@@ -49,7 +49,8 @@ function formatKey(asking: CallerDialect, key: NamedKey, contextText?: string) {
   const { document, type } = key;
   return Object.freeze({
     name: document.name,
-    ...typeData(asking, key),
+    type: key.typeNameFor(asking),
+    parameter_set: key.familyNameFor(asking)?.parameterSet,
     derived: document.derived,
     deletion_allowed: document.deletionAllowed,
     min_available_version: document.minAvailableVersion,
@@ -90,23 +91,8 @@ function revokedData({ revokedVersions = {} }: NamedKeyDocument) {
   };
 }
 
-function typeData(asking: CallerDialect, key: NamedKey) {
-  const parameterSet = key.familyNameFor(asking)?.parameterSet;
-  return {
-    type: key.typeNameFor(asking),
-    parameter_set: parameterSet,
-  };
-}
-
 /** Members that only derived keys have. */
-interface DerivationData {
-  readonly kdf?: string;
-  readonly kdf_mode?: string | undefined;
-  readonly convergent_encryption?: boolean;
-  readonly convergent_encryption_version?: number | undefined;
-}
-
-function derivationData({ document }: NamedKey): DerivationData {
+function derivationData({ document }: NamedKey) {
   if (!document.derived) return {};
   const isCounter = document.kdf === KDF_COUNTER;
   return {

@@ -10,8 +10,7 @@ import type { Table } from '../declaration/table.ts';
 import { MOST_LINKED } from '../json-api/linkage.ts';
 import { organizationFlag } from '../json-api/params.ts';
 import { missingTags } from '../tags/by-name.ts';
-import { counted } from '../tags/documents.ts';
-import { type ChangeWords, changeText, lengthOf, tagsOfKeyAlready } from '../tags/unchanged.ts';
+import { changeText, lengthOf, taggedWords, tagsOfKeyAlready, untaggedWords } from '../tags/unchanged.ts';
 import { existingKey, transitOperation } from './parameters.ts';
 
 /**
@@ -44,17 +43,6 @@ const cli = {
   table: tagsTable,
   lines: ({ tags = [] }: KeyTagsData) => tags,
 } as const;
-
-const tagged = (name: unknown): ChangeWords => ({
-  noun: 'tag',
-  changed: (count) => `Added ${counted(count, 'tag')} to key ${name}`,
-  unchanged: (count) => `key ${name} already has ${count === 1 ? 'the tag' : 'all of the tags'}`,
-});
-const untagged = (name: unknown): ChangeWords => ({
-  noun: 'tag',
-  changed: (count) => `Removed ${counted(count, 'tag')} from key ${name}`,
-  unchanged: (count) => `key ${name} does not have ${count === 1 ? 'the tag' : 'any of the tags'}`,
-});
 
 /** Returns the tags that do not exist in the pool, so that they will be created. */
 async function newTags(
@@ -110,7 +98,7 @@ export const tag = transitOperation({
     byTheWay: newTags,
     unchanged: tagsOfKeyAlready(true),
     done: ({ name, tags: given }, _data, _existing, already) =>
-      changeText(tagged(name), lengthOf(given), already),
+      changeText(taggedWords(`key ${name}`), lengthOf(given), already),
     examples: {
       'coffer transit keys tag orders env:prod team:core --org acme':
         'Add two tags, which are created if they do not exist',
@@ -145,7 +133,7 @@ export const untag = transitOperation({
     ...cli,
     unchanged: tagsOfKeyAlready(false),
     done: ({ name, tags: given }, _data, _existing, missing) =>
-      changeText(untagged(name), lengthOf(given), missing),
+      changeText(untaggedWords(`key ${name}`), lengthOf(given), missing),
     examples: {
       'coffer transit keys untag orders env:test': 'Remove a tag from the key; the tag itself is not deleted',
     },

@@ -1,19 +1,13 @@
 /** Declares the operations below a transit mount, and their common parameters and results. */
 
 import { type CofferError, invalid } from '../../ground/errors.ts';
+import { withValue } from '../../ground/maybe-promise.ts';
 import type { BatchItem, ItemResult } from '../../transit/batch.ts';
 import { hashNames } from '../../transit/hashing.ts';
 import type { Encrypted } from '../../transit/key-cipher.ts';
 import { KEY_NAME } from '../../transit/key-document.ts';
 import { operationsOf } from '../declaration/mount-operations.ts';
-import {
-  type BatchShape,
-  type Declaration,
-  type MountCall,
-  type Operation,
-  type Outcome,
-  operation,
-} from '../declaration/operation.ts';
+import type { BatchShape, Outcome } from '../declaration/operation.ts';
 import {
   base64,
   batch,
@@ -31,26 +25,15 @@ import {
 import { parseText } from '../declaration/weak-values.ts';
 
 /** Declares an operation of transit mounts, whose handler gets the engine of the mount. */
-export const transitOperation = operationsOf('transit', (call: MountCall) => {
-  const engine = call.core.engine(call.mount);
-  return engine instanceof Promise
-    ? engine.then((opened) => ({ ...call, engine: opened }))
-    : { ...call, engine };
-});
+export const transitOperation = operationsOf('transit', (call) =>
+  withValue(call.core.engine(call.mount), (engine) => ({ ...call, engine })),
+);
 
 /** Declares an operation that does not depend on the mount: it is also available below `sys/tools`. */
-export const transitTool = <D, P extends Params>({
-  run,
-  ...declaration
-}: Declaration<P, D, 'transit', MountCall>): Operation<P, D, 'transit'> =>
-  operation({
-    ...declaration,
-    mount: 'transit',
-    async run(call: MountCall, values) {
-      if (call.mount !== '') await call.core.engine(call.mount);
-      return run(call, values);
-    },
-  });
+export const transitTool = operationsOf('transit', async (call) => {
+  if (call.mount !== '') await call.core.engine(call.mount);
+  return call;
+});
 
 /** Ciphertext or signature, which may have been exchanged with the name. */
 const VALUE_OF_KEY = /^[a-z]+:v\d+:/;

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AgentDoors } from '../../../src/doors/agent/agent-doors.ts';
+import { openAgentDoors } from '../../../src/doors/agent/agent-doors.ts';
 import { httpDoor } from '../../../src/doors/http/http-door.ts';
 import type { Agent } from '../../../src/service/agent/agent.ts';
 import { AGENT_CALLS, type AgentCalls, portOver } from '../../../src/service/agent/calls.ts';
@@ -12,7 +12,7 @@ import { refused } from '../../refusal.ts';
 
 let world: DoorWorld;
 let agent: Agent;
-let places: Parameters<typeof AgentDoors.open>[2];
+let places: Parameters<typeof openAgentDoors>[2];
 beforeAll(async () => {
   world = await doorWorld();
   agent = await agentOf(world);
@@ -26,7 +26,7 @@ afterAll(async () => {
 
 /** Opens the doors, and calls as a command does. */
 async function called<T>(work: (calls: AgentCalls) => Promise<T>): Promise<T> {
-  const doors = await AgentDoors.open(agent, await httpDoor('owner'), places, {});
+  const close = await openAgentDoors(agent, await httpDoor('owner'), places, {});
   const socket = connect('socket' in places.commands ? String(places.commands.socket) : '');
   const rpc = new Rpc(portOver(socket), {});
   socket.once('close', () => rpc.close());
@@ -34,7 +34,7 @@ async function called<T>(work: (calls: AgentCalls) => Promise<T>): Promise<T> {
     return await work(remote<AgentCalls>(rpc, AGENT_CALLS));
   } finally {
     socket.destroy();
-    await doors.close();
+    await close();
   }
 }
 

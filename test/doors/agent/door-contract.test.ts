@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { AgentDoors } from '../../../src/doors/agent/agent-doors.ts';
+import { openAgentDoors } from '../../../src/doors/agent/agent-doors.ts';
 import { AGENT_DOORS } from '../../../src/doors/agent/registry.ts';
 import { httpDoor } from '../../../src/doors/http/http-door.ts';
 import { AGENT_CALLS, type AgentCalls, portOver } from '../../../src/service/agent/calls.ts';
@@ -17,9 +17,9 @@ async function ownersSockets(world: DoorWorld) {
   const place = (name: string) => join(world.location, '..', `${name}-${world.isOpen}.sock`);
   const [commands, api] = [place('agent'), place('api')];
   const places = { commands: { socket: commands }, api: { socket: api }, others: [] };
-  const doors = await AgentDoors.open(agent, await httpDoor('owner'), places, {});
+  const closeDoors = await openAgentDoors(agent, await httpDoor('owner'), places, {});
   const close = async (): Promise<void> => {
-    await doors.close();
+    await closeDoors();
     await agent.lock('the tests are over');
   };
   return { commands, api, close };
