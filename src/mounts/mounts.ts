@@ -207,9 +207,10 @@ export class Mounts {
    * in one transaction. A login method is removed in one transaction as well, and its data, which may be large, is
    * deleted afterwards: it is no longer accessible. Succeeds if nothing is mounted there, as in Vault. The built-in
    * mount stays.
+   * @returns whether there was one
    * @throws `unsupported` for a type that only a later release knows
    */
-  async remove(path: string): Promise<void> {
+  async remove(path: string): Promise<boolean> {
     const wanted = trimSlashes(path);
     const removed = await this.#store.transact(
       async (tx) => {
@@ -232,6 +233,7 @@ export class Mounts {
       { alone: true },
     );
     if (removed !== undefined && isLoginMount(removed)) await this.sweep();
+    return removed !== undefined;
   }
 
   /**
