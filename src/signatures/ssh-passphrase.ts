@@ -38,7 +38,7 @@ const CIPHERS: Readonly<Record<string, SshCipher>> = {
 const MOST_ROUNDS = 4096;
 
 /** Encrypted part of a private key file. */
-export interface SshCiphertext {
+interface SshCiphertext {
   readonly cipher: string;
   readonly kdf: string;
   /** Options of the key derivation function, in SSH's encoding. */
