@@ -6,12 +6,15 @@ import { isCiphertext } from './files/beginning.ts';
 import { type OptionValue, textOption, textsOption } from './given.ts';
 import { namesOf } from './listed-names.ts';
 import { MAX_COMPARED } from './near-names.ts';
+import { insteadOfRecipient } from './parse/foreign.ts';
 import { CIPHERTEXT } from './parse/operation-spec.ts';
 import type { Session } from './session.ts';
 import { shellWord } from './terminal/shell-word.ts';
 
 /** Returns the error with the words in their places; undefined if none is out of place. */
 export const inPlace = (error: CofferError, typed: Invocation): CofferError | undefined =>
+  withFileAsOut(error, typed) ??
+  withRecipientOption(error, typed) ??
   withSpacesForCommas(error, typed) ??
   withBinding(error, typed) ??
   withNameFirst(error, typed) ??
@@ -20,6 +23,40 @@ export const inPlace = (error: CofferError, typed: Invocation): CofferError | un
 
 /** Hint of `keyName` for a value in the place of a key. */
 const KEY_FIRST = 'the name of the key comes before the value';
+
+/**
+ * Adds, to the error about a file as the value of `-o`, which other programs name the result by, the option for that.
+ * @returns undefined if the error is about anything else
+ */
+function withFileAsOut(error: CofferError, { command, everywhere }: Invocation): CofferError | undefined {
+  const value = textOption(everywhere, 'output');
+  const isOfOutput = error.field === 'output' && value !== undefined && /[./]/.test(value);
+  if (!isOfOutput || !command.options.some(({ flag }) => flag === 'out')) return undefined;
+  return withOtherHint(error, `for a file, use --out ${shellWord(value)}; ${error.hint}`);
+}
+
+/** Commands that encrypt files or their values. */
+const ENCRYPTING: ReadonlySet<string> = new Set([
+  'transit envelope encrypt',
+  'secrets encrypt',
+  'secrets set',
+]);
+
+/**
+ * Adds, to the error about a public key as the name of a key, the command that encrypts for it.
+ * @returns undefined if the error is about anything else
+ */
+function withRecipientOption(error: CofferError, { path, given }: Invocation): CofferError | undefined {
+  const [first = '', second] = given.arguments;
+  if (error.kind !== 'invalid' || !ENCRYPTING.has(path.join(' '))) return undefined;
+  const isOfValues = path[0] === 'secrets';
+  const name = isOfValues ? (textOption(given.options, 'key') ?? '') : first;
+  const [file = isOfValues ? first : second] = textsOption(given.options, 'in');
+  const hint = error.message.includes(name)
+    ? insteadOfRecipient(name, file ?? 'FILE', isOfValues)
+    : undefined;
+  return hint === undefined ? undefined : withOtherHint(error, hint);
+}
 
 /** What a value that may contain a comma names. */
 const MAY_HAVE_COMMAS: ReadonlySet<string> = new Set(['file', 'directory', 'program', 'value']);

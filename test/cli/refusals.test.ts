@@ -30,7 +30,7 @@ describe('a file with values that are encrypted one by one', () => {
     const here = await DirectoryHere.withStore();
     here.write('.env', 'TOKEN=one\n');
     await here.ok('secrets encrypt .env --key app');
-    const said = `coffer: .env is not a Coffer envelope (its values are encrypted one by one: run "coffer secrets decrypt .env")`;
+    const said = `coffer: .env is not a Coffer envelope (its values are encrypted one by one: run "coffer secrets decrypt .env --stdout")`;
     expect(await here.refused('transit envelope decrypt --in .env', 1)).toBe(said);
     expect(await here.refused('transit envelope header --in .env', 1)).toBe(said);
     here.write('plain', 'text');

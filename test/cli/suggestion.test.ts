@@ -248,17 +248,12 @@ describe('an unknown command', () => {
     });
   });
 
-  it.each([
-    'set x',
-    'patch transit/keys/orders',
-    'serve-workers',
-    'history',
-    'info',
-    'topics',
-    'constructor',
-  ])('that could mean too much, or nothing, brings up nothing: %s', async (line) => {
-    expect(await refusalOf(line)).toMatchObject({ kind: 'invalid', hint: 'see "coffer --help"' });
-  });
+  it.each(['set x', 'patch transit/keys/orders', 'serve-workers', 'info', 'topics', 'constructor'])(
+    'that could mean too much, or nothing, brings up nothing: %s',
+    async (line) => {
+      expect(await refusalOf(line)).toMatchObject({ kind: 'invalid', hint: 'see "coffer --help"' });
+    },
+  );
 
   it.each(['undo', 'rollback', 'transit keys undo'])(
     'for an undo brings up what can be undone: %s',
@@ -291,7 +286,7 @@ describe('an unknown command', () => {
       `did you mean "coffer transit envelope encrypt KEY ${text}"? see "coffer --help"`,
     );
     expect(await hintOf(`decrypt ${values}`)).toBe(
-      `did you mean "coffer secrets decrypt ${values}" or "coffer transit envelope decrypt --in ${values}"? see "coffer --help"`,
+      `did you mean "coffer secrets decrypt ${values} --stdout" or "coffer transit envelope decrypt --in ${values}"? see "coffer --help"`,
     );
     expect(await hintOf(`encrypt orders ${text}`)).toBe(
       `did you mean "coffer transit envelope encrypt orders ${text}"? see "coffer --help"`,

@@ -62,9 +62,11 @@ export const encrypt: Command = {
   ],
   details:
     'Data is encrypted locally with a new data key. The data key is encrypted with the named key and ' +
-    'stored in the file. Size is unlimited, memory use is constant. Multiple files, or the files in ' +
-    'a directory, are encrypted one by one and get the extension ".coffer". With --recipient, files are written in the age ' +
-    'format with the extension ".age"; recipients decrypt them with "age -d" or Coffer.',
+    'stored in the file. Size is unlimited, memory use is constant. The result of a single FILE is ' +
+    'written to FILE.coffer if standard output is a terminal; in a script or a pipe, it is written to ' +
+    'standard output unless you use --out or --out-dir. Multiple files, or the files in a directory, ' +
+    'are encrypted one by one and always get the extension ".coffer". With --recipient, files are ' +
+    'written in the age format with the extension ".age"; recipients decrypt them with "age -d" or Coffer.',
   examples: [
     ['coffer transit envelope encrypt orders dump.sql --out dump.sql.coffer', 'Encrypt a file'],
     ['pg_dump shop | coffer transit envelope encrypt orders > shop.coffer', 'Encrypt a stream'],
@@ -109,7 +111,9 @@ export const encrypt: Command = {
         return { ...key, key_version: keyVersion };
       },
     });
-    return encrypted.catch(throwing((error) => withKeyFirst(error, name, typed)));
+    return encrypted.catch(async (error: unknown) => {
+      throw await withKeyFirst(error, name, typed);
+    });
   },
 };
 

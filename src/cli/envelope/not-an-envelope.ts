@@ -22,7 +22,7 @@ export function aboutFile(error: unknown, path: string | undefined, isNamed = fa
     hint: isCiphertext(path)
       ? `it is a ciphertext: run "coffer transit decrypt KEY --in ${shellWord(path)}"`
       : hasValues(path)
-        ? `its values are encrypted one by one: run "coffer secrets decrypt ${shellWord(path)}"`
+        ? `its values are encrypted one by one: run "coffer secrets decrypt ${shellWord(path)} --stdout"`
         : known.hint,
     cause: error,
   });

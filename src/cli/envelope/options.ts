@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { utf8 } from '../../ground/bytes.ts';
 import { isRegularFile } from '../../ground/directories.ts';
-import { asCofferError, attempt, CofferError, invalid, refusedAs } from '../../ground/errors.ts';
+import { asCofferError, attempt, CofferError, invalid, notFound, refusedAs } from '../../ground/errors.ts';
 import { meantText, nearest } from '../../ground/nearness.ts';
 import { isMissing } from '../../operations/declaration/deleting.ts';
 import { context } from '../../operations/transit/parameters.ts';
@@ -170,11 +170,17 @@ export function refuseCopyAsInput([key = '', file = '', copy, ...others]: readon
 }
 
 /**
- * Returns the error about a key that no key is, with the right order if a file has this name.
+ * Returns the error about a key that no key is, with the right order if a file has this name, and with the option for
+ * recipients if it is one.
  * @param name key as typed
  */
-export function withKeyFirst(error: unknown, name: string, { arguments: words, options }: Given): unknown {
+export async function withKeyFirst(error: unknown, name: string, typed: Given): Promise<unknown> {
+  const { arguments: words, options } = typed;
   const known = asCofferError(error);
+  const { insteadOfRecipient } = await import('../parse/foreign.ts');
+  const [file = 'FILE'] = textsOption(withFilesAsInput(typed, true).options, IN);
+  const ofRecipient = known?.kind === 'not-found' ? insteadOfRecipient(name, file, false) : undefined;
+  if (ofRecipient !== undefined) return notFound(`no key "${name}"`, { hint: ofRecipient, cause: error });
   if (known?.kind !== 'not-found' || words.length > 1 || options.has(IN) || !isRegularFile(name))
     return error;
   const out = textOption(options, 'out');

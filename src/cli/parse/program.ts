@@ -28,9 +28,11 @@ import {
 import type { Streams } from '../terminal/streams.ts';
 import { topicPages } from '../topics/registry.ts';
 import { wrapped } from '../wrap.ts';
+import { insteadOfCommand, insteadOfOption } from './elsewhere.ts';
 import { everywhereBeside, everywhereOptions, invocation } from './everywhere.ts';
+import { insteadOfForeign, readForeign, withWords } from './foreign.ts';
 import { insteadForSignatures, pipedExample, swallowedBy, tooManyWords, usageOf } from './mistakes.ts';
-import { ANY_KEY, insteadOfCommand, insteadOfOption, type NextWord, suggestionFor } from './suggestion.ts';
+import { ANY_KEY, type NextWord, suggestionFor } from './suggestion.ts';
 import { wholeCommand } from './whole-command.ts';
 
 /** Result of parsing with commander. */
@@ -181,10 +183,14 @@ function usageMistake(
   ];
   const [, unknown] = /^unknown command '(.*)'$/.exec(first) ?? [];
   const typed = option ?? word ?? letter ?? '';
-  const instead =
+  const rest = argv.slice(unknown === undefined ? path.length : argv.indexOf(unknown) + 1);
+  const known =
     unknown === undefined
       ? (insteadForSignatures(argv, path, typed) ?? insteadOfOption(path, typed, flags))
       : (insteadOfCommand(path, unknown) ?? wholeCommand(tree, path, argv.slice(argv.indexOf(unknown))));
+  const instead =
+    insteadOfForeign([...path, unknown ?? `--${typed}`], rest) ??
+    (known && withWords(known, rest, path.length === 0 && unknown === undefined));
   if (instead !== undefined) return invalid(first, { hint: joined(instead, help) });
   if (option === 'key' && command?.arguments[0]?.offers === 'key')
     return invalid(first, { hint: `the key is the first argument; usage: ${usageOf(path, command)}` });
@@ -201,7 +207,7 @@ function usageMistake(
 
 function nextWord(argv: readonly string[], unknown = ''): NextWord {
   // Options of another program are no arguments of the command that does the same here.
-  const [word, second] = argv.slice(argv.indexOf(unknown) + 1).filter((text) => !/^-./.test(text));
+  const [word, second] = readForeign(argv.slice(argv.indexOf(unknown) + 1)).words;
   const isFile = word !== undefined && isRegularFile(word);
   const file = !isFile && second !== undefined && isRegularFile(second) ? second : undefined;
   return { word, isFile, file };

@@ -10,7 +10,6 @@ import {
   unavailable,
   unsupported,
 } from '../../ground/errors.ts';
-import { meantText } from '../../ground/nearness.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
 import { isCut, type SealedValue } from '../../secret-files/value.ts';
@@ -66,7 +65,11 @@ export async function sealValues(
 ): Promise<readonly SealedValue[]> {
   if (values.some(({ name }) => name === '')) throw unsupported('a value without a name cannot be encrypted');
   const team = await teamKeysFor(session, path, key.mount);
-  if (team !== undefined) return team.seal(key.name, values);
+  if (team !== undefined)
+    return team.seal(key.name, values).catch(async (error: unknown) => {
+      const { recipientAsKey } = await import('./unknown-key.ts');
+      throw recipientAsKey(error, { name: key.name, path }) ?? error;
+    });
   const runner = await session.runner();
   const items = values.map(({ name, source }) => ({
     plaintext: utf8(source).toString('base64'),
@@ -78,7 +81,8 @@ export async function sealValues(
     items,
     more: { no_create: true },
   }).catch(async (error: unknown) => {
-    throw (await unknownKey(session, runner, error, key)) ?? error;
+    const { unknownKey } = await import('./unknown-key.ts');
+    throw (await unknownKey(session, runner, error, { ...key, path })) ?? error;
   });
   return answers.map((answer) => {
     if (typeof answer['error'] !== 'string') return sealedIn(answer, key);
@@ -167,7 +171,9 @@ async function withEachKey<T>(
     const found = indexes.map((index) => values[index] as FoundValue);
     const key = keyOf((found[0] as FoundValue).value);
     const items = found.map(({ name, value }) => ({ ciphertext: ciphertextOf(value), ...bindingTo(name) }));
-    const outcomes = await runBatches(session, runner, { operation, key, items }).catch((error: unknown) => {
+    const batches = runBatches(session, runner, { operation, key, items });
+    const outcomes = await batches.catch(async (error: unknown) => {
+      const { missingKey } = await import('./unknown-key.ts');
       const missing = missingKey(error, key, OTHER_STORE);
       if (missing === undefined) throw error;
       return missing;
@@ -254,35 +260,10 @@ const charactersOf = (item: Readonly<Record<string, string>>): number =>
 /** Hint about values of which none can be decrypted. */
 const OTHER_STORE = `a new store or key cannot decrypt it; ${SHARING}`;
 
-function missingKey(error: unknown, { mount, name }: KeyReference, hint: string): CofferError | undefined {
-  if (asCofferError(error)?.kind !== 'not-found') return undefined;
-  return notFound(`no key "${name}" in mount "${mount}"`, { hint, cause: error });
-}
-
 /** Reference to a key to encrypt with. */
 export interface ChosenKey extends KeyReference {
   /** Whether the name is that of a rule, and not of an option or of an encrypted value. */
   readonly isOfRule?: boolean;
-}
-
-const OF_RULE = 'correct the name in the rule, or check that this is the right store';
-const OF_USER = 'otherwise check that this is the right store';
-
-/** Returns the error for a missing key to encrypt with, which names a similar one: it may be misspelt. */
-async function unknownKey(
-  session: Session,
-  runner: Runner,
-  error: unknown,
-  { isOfRule, ...key }: ChosenKey,
-): Promise<CofferError | undefined> {
-  const create = `check that this is the right store, or run "coffer transit keys create ${key.name}"`;
-  const missing = missingKey(error, key, create);
-  if (missing === undefined) return undefined;
-  const { existingNear } = await import('../near-names.ts');
-  const near = await existingNear(session, runner, { kind: 'key', ...key });
-  return near.length === 0
-    ? missing
-    : missingKey(error, key, `${meantText(near)} ${isOfRule === true ? OF_RULE : OF_USER}`);
 }
 
 /** Returns the error for a missing store if there are values encrypted with one. */
