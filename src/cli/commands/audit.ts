@@ -83,19 +83,16 @@ export const show: OwnCommand = {
     const asked = filterOf(options, users, Date.now());
     const matches = (entry: AuditEntry): boolean => !(isOmitted && isOwnQuestion(entry)) && asked(entry);
     const last = numberOption(options, LAST, /^\d{1,9}$/, 'use an integer') ?? DEFAULT_LAST;
-    const entries = new Entries(matches, users, last === 0 ? Number.POSITIVE_INFINITY : last);
-    for await (const line of linesOf(bytesOf(session, file))) entries.add(line);
-    const shown = entries.finished();
-    if (entries.unreadable > 0 && entries.read === 0) throw noLog(file);
-    if (entries.unreadable > 0)
+    const most = last === 0 ? Number.POSITIVE_INFINITY : last;
+    const collected = await collect(linesOf(bytesOf(session, file)), matches, users, most);
+    const { shown, read, unreadable, leftOut } = collected;
+    if (unreadable > 0 && read === 0) throw noLog(file);
+    if (unreadable > 0)
       session.warn(
-        entries.unreadable === 1
-          ? '1 line is not an audit record'
-          : `${entries.unreadable} lines are not audit records`,
+        unreadable === 1 ? '1 line is not an audit record' : `${unreadable} lines are not audit records`,
       );
-    if (entries.leftOut > 0)
-      session.remark(`Earlier requests left out: ${entries.leftOut} (use --${LAST} 0 to show all).`);
-    if (entries.read > 0) users.sayIfMissing(session, file === '-' ? 'standard input' : file);
+    if (leftOut > 0) session.remark(`Earlier requests left out: ${leftOut} (use --${LAST} 0 to show all).`);
+    if (read > 0) users.sayIfMissing(session, file === '-' ? 'standard input' : file);
     await printResult(session, shown, {
       table: () => auditTable(shown, session),
       lines: () =>
@@ -118,58 +115,44 @@ const noLog = (file: string): CofferError =>
 /** Number of requests in memory before those that are not shown are dropped. */
 const TRIM_FROM = 10_000;
 
-/** Collects the requests that match, in the order of their records. */
-class Entries {
-  readonly #matches: (entry: AuditEntry) => boolean;
-  readonly #users: AuditUsers;
-  readonly #most: number;
-  /** Requests by their IDs; of one that modifies, the response replaces the record before it. */
-  readonly #entries = new Map<string, AuditEntry>();
-  #trimAt = TRIM_FROM;
-  /** Lines that are records, also of requests that do not match. */
-  read = 0;
-  unreadable = 0;
-  leftOut = 0;
-
-  constructor(matches: (entry: AuditEntry) => boolean, users: AuditUsers, most: number) {
-    this.#matches = matches;
-    this.#users = users;
-    this.#most = most;
-  }
-
-  /**
-   * Adds a line.
-   * @param line undefined for one that was too long to be read
-   */
-  add(line: string | undefined): void {
+/**
+ * Collects the requests that match, in the order of their records.
+ * @param lines lines; undefined for one that was too long to be read
+ * @returns requests, and the number of lines that are records, also of requests that do not match
+ */
+async function collect(
+  lines: AsyncIterable<string | undefined>,
+  matches: (entry: AuditEntry) => boolean,
+  users: AuditUsers,
+  most: number,
+) {
+  // By their IDs; of a request that modifies, the response replaces the record before it.
+  let entries = new Map<string, AuditEntry>();
+  let trimAt = TRIM_FROM;
+  let [read, unreadable, leftOut] = [0, 0, 0];
+  // Drops entries that do not match, and the oldest of the rest.
+  const trim = (): void => {
+    const matching = [...entries].filter(([, entry]) => matches(entry));
+    const surplus = Math.max(0, matching.length - most);
+    leftOut += surplus;
+    entries = new Map(matching.slice(surplus));
+  };
+  for await (const line of lines) {
     const record = line === undefined ? undefined : recordIn(line);
     if (record === undefined) {
-      this.unreadable += 1;
-      return;
+      unreadable += 1;
+      continue;
     }
-    this.read += 1;
-    const { id, entry } = record;
-    this.#users.see(entry);
-    if (this.#entries.size >= this.#trimAt) {
-      this.#trim();
-      this.#trimAt = Math.max(TRIM_FROM, 2 * this.#entries.size);
+    read += 1;
+    users.see(record.entry);
+    if (entries.size >= trimAt) {
+      trim();
+      trimAt = Math.max(TRIM_FROM, 2 * entries.size);
     }
-    this.#entries.set(id, entry);
+    entries.set(record.id, record.entry);
   }
-
-  finished(): readonly AuditEntry[] {
-    this.#trim();
-    return [...this.#entries.values()];
-  }
-
-  /** Drops entries that do not match, and the oldest of the rest. */
-  #trim(): void {
-    const matching = [...this.#entries].filter(([, entry]) => this.#matches(entry));
-    const surplus = Math.max(0, matching.length - this.#most);
-    this.leftOut += surplus;
-    this.#entries.clear();
-    for (const [id, entry] of matching.slice(surplus)) this.#entries.set(id, entry);
-  }
+  trim();
+  return { shown: [...entries.values()], read, unreadable, leftOut };
 }
 
 /** Returns the request of a line; undefined if it is not an audit record. */

@@ -1,18 +1,11 @@
 import { closing } from '../../ground/errors.ts';
 import type { Table } from '../../operations/declaration/table.ts';
 import { isAge } from '../../transit/envelope/age/detect.ts';
-import type { AgeFile } from '../../transit/envelope/age/file.ts';
 import type { AgeIdentity } from '../../transit/envelope/age/recipients.ts';
 import { decryptRange, payloadOf } from '../../transit/envelope/decrypt.ts';
-import {
-  describe,
-  type EnvelopeDescription,
-  openHeader,
-  readHeader,
-  requireName,
-} from '../../transit/envelope/envelope.ts';
+import { describe, openHeader, readHeader, requireName } from '../../transit/envelope/envelope.ts';
 import { Lookahead } from '../../transit/envelope/lookahead.ts';
-import type { ByteSink, ByteSource, DataKeys, RandomAccessSource } from '../../transit/envelope/ports.ts';
+import type { ByteSink, ByteSource, DataKeys } from '../../transit/envelope/ports.ts';
 import type { OwnCommand } from '../command.ts';
 import { openingOptions, refuseIdentities } from '../envelope/age-options.ts';
 import { openingOf } from '../envelope/data-keys.ts';
@@ -73,8 +66,7 @@ export const command: OwnCommand = {
   },
 };
 
-type HeaderJson = OwnHeader | AgeHeaderJson;
-type OwnHeader = ReturnType<typeof headerJson>;
+type HeaderJson = Awaited<ReturnType<typeof headerOf>>;
 
 /** Way in which headers are authenticated, if they are. */
 interface HeaderVerification {
@@ -84,36 +76,20 @@ interface HeaderVerification {
   readonly identities: (() => Promise<readonly AgeIdentity[]>) | undefined;
 }
 
-async function headerOf(
-  session: Session,
-  { path }: InputFile,
-  verifying: HeaderVerification,
-): Promise<HeaderJson> {
+async function headerOf(session: Session, { path }: InputFile, verifying: HeaderVerification) {
   if (path === undefined) announceStandardInput(session);
   return closing(path === undefined ? undefined : openInFile(path, IN), async (file) => {
-    const bytes = file?.bytes;
     const source = new Lookahead(file ?? session.streams.in);
-    if (await isAge(source)) return await ageHeaderOf(path ?? '-', source, file, verifying);
-    refuseIdentities(verifying.options);
-    const keys = await verifying.keys?.();
-    const { name } = verifying;
-    const found =
-      keys !== undefined && file !== undefined && bytes !== undefined
-        ? await verifiedFile({ ...file, size: bytes }, name, keys)
-        : await readFrom(source, bytes, name, keys);
-    return headerJson(path ?? '-', found, keys !== undefined);
+    const reading = (await isAge(source)) ? ageHeaderOf : ownHeaderOf;
+    return { in: path ?? '-', ...(await reading(source, file, verifying)) };
   });
 }
 
 const NOTHING = { offset: 0, length: 0 };
 const nowhere: ByteSink = { write: () => Promise.resolve() };
 
-async function ageHeaderOf(
-  path: string,
-  source: Lookahead,
-  file: InFile | undefined,
-  { identities }: HeaderVerification,
-) {
+/** Formats the header of an age file. For most recipient types, only their presence is known, not their identity. */
+async function ageHeaderOf(source: Lookahead, file: InFile | undefined, { identities }: HeaderVerification) {
   const age = await import('../../transit/envelope/age/file.ts');
   const opened = await age.readAge(source);
   const bytes = opened.armor ? undefined : file?.bytes;
@@ -123,45 +99,51 @@ async function ageHeaderOf(
       await age.decryptAgeRange({ ...file, size: bytes }, request);
     else await age.openAge(opened, request.identities);
   }
-  return ageHeaderJson(path, opened, bytes === undefined ? null : age.agePlaintextBytes(opened, bytes), {
+  return {
+    format: 'age',
+    armor: opened.armor,
+    recipients: opened.header.stanzas.map(({ type, args }) => ({ type, args })),
+    size: bytes === undefined ? null : age.agePlaintextBytes(opened, bytes),
     verified: identities !== undefined,
-  });
+  };
 }
 
-type AgeHeaderJson = ReturnType<typeof ageHeaderJson>;
-
-/** Formats the header of an age file. For most recipient types, only their presence is known, not their identity. */
-const ageHeaderJson = (
-  path: string,
-  { header, armor }: AgeFile,
-  size: number | null,
-  { verified }: { readonly verified: boolean },
-) => ({
-  in: path,
-  format: 'age',
-  armor,
-  recipients: header.stanzas.map(({ type, args }) => ({ type, args })),
-  size,
-  verified,
-});
-
-interface SizedDescription extends EnvelopeDescription {
-  readonly size: number | undefined;
+/**
+ * Formats the header of an envelope. The version is null for a wrapped data key of unknown form, the size for a pipe.
+ */
+async function ownHeaderOf(
+  source: Lookahead,
+  file: InFile | undefined,
+  { name, options, keys: keysOf }: HeaderVerification,
+) {
+  refuseIdentities(options);
+  const keys = await keysOf?.();
+  const bytes = file?.bytes;
+  const found =
+    keys !== undefined && file !== undefined && bytes !== undefined
+      ? // An empty range also authenticates the end of the file, without decrypting its data.
+        await decryptRange({ file: { ...file, size: bytes }, keys, range: NOTHING, sink: nowhere, name })
+      : await readFrom(source, bytes, name, keys);
+  return {
+    format: found.format,
+    algorithm: found.algorithm,
+    mount: found.mount,
+    name: found.name,
+    key_version: found.keyVersion ?? null,
+    ciphertext: found.wrapped,
+    chunk_size: found.chunkBytes,
+    metadata: found.metadata,
+    size: found.size ?? null,
+    verified: keys !== undefined,
+  };
 }
-
-/** Authenticates a file without decrypting its data: an empty range also authenticates the end of the file. */
-const verifiedFile = (
-  file: RandomAccessSource,
-  name: string | undefined,
-  keys: DataKeys,
-): Promise<SizedDescription> => decryptRange({ file, keys, range: NOTHING, sink: nowhere, name });
 
 async function readFrom(
   source: ByteSource,
   bytes: number | undefined,
   name: string | undefined,
   keys: DataKeys | undefined,
-): Promise<SizedDescription> {
+) {
   const header = await readHeader(source);
   requireName(header, name);
   if (keys !== undefined) await openHeader(header, keys, name);
@@ -170,44 +152,14 @@ async function readFrom(
   return { ...describe(header), size };
 }
 
-/**
- * Formats the header of an envelope. The version is null for a wrapped data key of unknown form, the size for a pipe.
- */
-const headerJson = (path: string, found: SizedDescription, verified: boolean) => ({
-  in: path,
-  format: found.format,
-  algorithm: found.algorithm,
-  mount: found.mount,
-  name: found.name,
-  key_version: found.keyVersion ?? null,
-  ciphertext: found.wrapped,
-  chunk_size: found.chunkBytes,
-  metadata: found.metadata,
-  size: found.size ?? null,
-  verified,
-});
-
 const tableOf = (headers: readonly HeaderJson[]): Table => ({
   head: ['File', 'Mount', 'Key', 'Version', 'Size', 'Metadata'],
-  rows: headers.map((header) => ('recipients' in header ? ageRow(header) : ownRow(header))),
+  rows: headers.map((header) => {
+    const size = String(header.size ?? '');
+    if ('recipients' in header)
+      return [header.in, '', `age: ${header.recipients.map(({ type }) => type).join(', ')}`, '', size, ''];
+    const { mount, name, key_version: version, metadata } = header;
+    const pairs = Object.entries(metadata).map((pair) => pair.join('='));
+    return [header.in, mount, name, String(version ?? ''), size, pairs.join(' ')];
+  }),
 });
-
-const ownRow = (header: OwnHeader): string[] => [
-  header.in,
-  header.mount,
-  header.name,
-  String(header.key_version ?? ''),
-  String(header.size ?? ''),
-  Object.entries(header.metadata)
-    .map((pair) => pair.join('='))
-    .join(' '),
-];
-
-const ageRow = ({ in: path, recipients, size }: AgeHeaderJson): string[] => [
-  path,
-  '',
-  `age: ${recipients.map(({ type }) => type).join(', ')}`,
-  '',
-  String(size ?? ''),
-  '',
-];

@@ -2,15 +2,14 @@ import { existsSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { CofferError, invalid } from '../../ground/errors.ts';
 import { lineCounter } from '../../secret-files/format.ts';
-import type { Rule } from '../../secret-files/rules.ts';
-import { isSecret, RULES_NAME } from '../../secret-files/rules.ts';
+import { isSecret, RULES_NAME, type Rule } from '../../secret-files/rules.ts';
 import type { Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { printResult } from '../files/output.ts';
 import { switching } from '../parse/everywhere.ts';
 import { liesBelow } from '../repository/files-of-others.ts';
 import { contentsOf, filesBelow, indexedFilesNamed, stagedFiles, workingTree } from '../repository/git.ts';
-import { Files, formatIn, formatOption, manyFiles, Outcomes } from '../secret-files/files.ts';
+import { Files, formatIn, formatOption, manyFiles, Outcomes, type RuledFile } from '../secret-files/files.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import { parsedFile, type ReadFile } from '../secret-files/secret-file.ts';
 import type { Session } from '../session.ts';
@@ -43,25 +42,22 @@ export const command: Command = {
       throw invalid('FILE cannot be used with --staged', { hint: 'use only one of them' });
     }
     const outcomes = new Outcomes(session);
-    const found: (readonly PlainValueFinding[])[] = [];
-    const look = (file: ReadFile & { readonly rule: Rule | undefined }): void => {
-      found.push(findingsIn(file));
-    };
+    const found: Findings[] = [];
     let isLacking = false;
     if (options.has(STAGED)) {
       const read: ReadFile[] = [];
-      await outcomes.each([...(await staged(session))], async ({ path, content, rule }) => {
+      await outcomes.each(await staged(session), async ({ path, content, rule }) => {
         if (content instanceof CofferError) throw content;
         const file = await parsedFile(path, content, formatIn(options) ?? rule.format);
         read.push(file);
-        look({ ...file, rule });
+        found.push(findingsIn({ ...file, rule }));
       });
       isLacking = await reportLackingFacts(session, read);
     } else {
       const rulebook = new Rulebook(session);
       const files = new Files(session, options, rulebook);
       const named = paths.length > 0 ? paths : await ruledFiles(rulebook);
-      await outcomes.each(named, async (path) => look(await files.open(path)));
+      await outcomes.each(named, async (path) => found.push(findingsIn(await files.open(path))));
     }
     const findings = found.flat();
     await report(session, findings, options.has(STAGED));
@@ -73,17 +69,9 @@ export const command: Command = {
   },
 };
 
-interface PlainValueFinding {
-  readonly file: string;
-  readonly line: number;
-  readonly name: string;
-}
+type Findings = ReturnType<typeof findingsIn>;
 
-function findingsIn({
-  path,
-  file,
-  rule,
-}: ReadFile & { readonly rule: Rule | undefined }): readonly PlainValueFinding[] {
+function findingsIn({ path, file, rule }: Pick<RuledFile, 'path' | 'file' | 'rule'>) {
   const lineOf = lineCounter(file.text);
   return file.places
     .filter((place) => place.sealed === undefined && isSecret(place, rule))
@@ -111,17 +99,11 @@ async function ruledFiles(rulebook: Rulebook): Promise<readonly string[]> {
   return ruled;
 }
 
-interface Staged {
-  readonly path: string;
-  readonly rule: Rule;
-  readonly content: Buffer | CofferError;
-}
-
 /**
  * Returns the files of the next commit that the rules apply to. The rules are those in the index, if they are staged,
  * otherwise those in the working tree.
  */
-async function staged(session: Session): Promise<readonly Staged[]> {
+async function staged(session: Session) {
   const top = workingTree('.', 'omit --staged, or name the files');
   const contents = new Map<string, Buffer>();
   for (const [{ path }, content] of contentsOf(top, indexedFilesNamed(top, RULES_NAME))) {
@@ -135,35 +117,23 @@ async function staged(session: Session): Promise<readonly Staged[]> {
     const rule = await rulebook.ruleFor(join(top, path));
     if (rule !== undefined) rules.set(path, rule);
   }
-  const found: Staged[] = [];
-  for (const [{ path }, content] of contentsOf(
-    top,
-    files.filter((file) => rules.has(file.path)),
-  )) {
-    found.push({ path, content, rule: rules.get(path) as Rule });
-  }
-  return found;
+  const ruled = files.filter(({ path }) => rules.has(path));
+  return [...contentsOf(top, ruled)].map(([{ path }, content]) => {
+    return { path, content, rule: rules.get(path) as Rule };
+  });
 }
 
-async function report(
-  session: Session,
-  findings: readonly PlainValueFinding[],
-  isStaged: boolean,
-): Promise<void> {
+async function report(session: Session, findings: Findings, isStaged: boolean): Promise<void> {
   const lines = () => findings.map(({ file, line, name }) => visible(`${file}:${line}:${name}`));
-  if (findings.length > 0 || session.settings.format === 'json') {
-    await printResult(
-      session,
-      { findings },
-      session.settings.format === 'json' ? {} : { lines, result: LINES },
-    );
-  }
+  const isJson = session.settings.format === 'json';
+  if (findings.length > 0 || isJson)
+    await printResult(session, { findings }, isJson ? {} : { lines, result: LINES });
   if (findings.length === 0) return;
   const what = findings.length === 1 ? 'a value' : `${findings.length} values`;
   session.fail(`${what} should be encrypted (${remedy(findings, isStaged)})`);
 }
 
-function remedy(findings: readonly PlainValueFinding[], isStaged: boolean): string {
+function remedy(findings: Findings, isStaged: boolean): string {
   const files = [...new Set(findings.map(({ file }) => file))];
   const words = files.length > MOST_FILES ? 'FILE...' : files.map(shellWord).join(' ');
   return `coffer secrets encrypt ${words}${isStaged ? ` && git add ${words}` : ''}`;

@@ -61,19 +61,20 @@ export const command: OwnCommand = {
     const text = textOf(shown, bytes);
     const own = format === undefined ? undefined : await parsedFile(shown, bytes, format);
     if (own === undefined) refuseBareValues(shown, text);
-    const references = referencesIn(text, shown, dirname(named ?? '.'));
+    const directory = dirname(named ?? '.');
+    const references = referencesIn(text, shown, directory);
     const outcomes = new Outcomes(session);
-    const allowed = allowedReferences(outcomes, references, [
-      repositoryOf(dirname(named ?? '.')),
-      ...textsOption(options, ALLOW),
-    ]);
+    const top = topOf(resolve(directory)) ?? directory;
+    const allowed = allowedReferences(outcomes, references, [top, ...textsOption(options, ALLOW)]);
     const rulebook = new Rulebook(session);
-    const files = await readAll(outcomes, new Files(session, new Map(), rulebook), allowed);
+    const opener = new Files(session, new Map(), rulebook);
+    const paths = new Set(allowed.map(({ file }) => file));
+    const read = await outcomes.each([...paths], async (file) => [file, await opener.open(file)] as const);
     const work = { session, outcomes, rulebook };
     if (own !== undefined && named !== undefined) await requireEncrypted(work, own, own.file.places);
     const replacements = [
-      ...(await valuesOf(work, allowed, files)),
-      ...(own === undefined ? [] : await ownValues(session, outcomes, own)),
+      ...(await valuesOf(work, allowed, new Map(read))),
+      ...(own === undefined ? [] : await ownValues(work, own)),
     ];
     if (outcomes.exitCode !== DONE) return outcomes.exitCode;
     await printExactly(session, out, 'text', replaced(text, replacements));
@@ -139,20 +140,6 @@ const allowedReferences = (
     return false;
   });
 
-const repositoryOf = (directory: string): string => topOf(resolve(directory)) ?? directory;
-
-type ReadFiles = ReadonlyMap<string, ReadFile>;
-
-/** Reads each file that is referred to, once. */
-async function readAll(
-  outcomes: Outcomes,
-  files: Files,
-  references: readonly ValueReference[],
-): Promise<ReadFiles> {
-  const paths = [...new Set(references.map(({ file }) => file))];
-  return new Map(await outcomes.each(paths, async (path) => [path, await files.open(path)] as const));
-}
-
 /** Objects that the parts of one command share. */
 interface Work {
   readonly session: Session;
@@ -168,39 +155,29 @@ async function requireEncrypted(
 ): Promise<void> {
   await outcomes.each([read], async () => {
     await requireRules(session, rulebook, read);
-    await refuseReadable(
-      session,
-      rulebook,
-      read,
-      places.map((place) => ({ place })),
-    );
+    const used = places.map((place) => ({ place }));
+    await refuseReadable(session, rulebook, read, used);
   });
 }
 
 async function valuesOf(
   work: Work,
   references: readonly ValueReference[],
-  files: ReadFiles,
+  files: ReadonlyMap<string, ReadFile>,
 ): Promise<readonly Replacement[]> {
-  const { session, outcomes } = work;
   const wanted = new Map<ValueReference, ScalarPlace>();
   for (const reference of references) {
     const read = files.get(reference.file);
     const place = read && placeOf(read.file, reference.name);
     if (place !== undefined) wanted.set(reference, place);
-    else if (read !== undefined) {
-      outcomes.failed(missingValue(read, reference.name, reference.where));
-    }
+    else if (read !== undefined) work.outcomes.failed(missingValue(read, reference.name, reference.where));
   }
   const places = new Set(wanted.values());
   for (const read of files.values()) {
-    await requireEncrypted(
-      work,
-      read,
-      read.file.places.filter((place) => places.has(place)),
-    );
+    const used = read.file.places.filter((place) => places.has(place));
+    await requireEncrypted(work, read, used);
   }
-  const opened = await openAll(session, outcomes, [...files.values()], (place) => places.has(place));
+  const opened = await openAll(work, [...files.values()], (place) => places.has(place));
   return [...wanted].flatMap(([{ start, end, file }, place]) => {
     const before = files.get(file)?.file.places ?? [];
     const value = opened.get(file)?.places[before.indexOf(place)];
@@ -208,12 +185,8 @@ async function valuesOf(
   });
 }
 
-async function ownValues(
-  session: Session,
-  outcomes: Outcomes,
-  own: ReadFile,
-): Promise<readonly Replacement[]> {
-  const opened = (await openAll(session, outcomes, [own])).get(own.path);
+async function ownValues(work: Work, own: ReadFile): Promise<readonly Replacement[]> {
+  const opened = (await openAll(work, [own])).get(own.path);
   return own.file.places.flatMap(({ sealed, start, end }, index) => {
     const source = opened?.places[index]?.source;
     return sealed === undefined || source === undefined ? [] : [{ start, end, text: source }];
@@ -225,8 +198,7 @@ async function ownValues(
  * @returns those that could be opened, by path
  */
 async function openAll(
-  session: Session,
-  outcomes: Outcomes,
+  { session, outcomes }: Work,
   files: readonly ReadFile[],
   isMeant?: (place: ScalarPlace) => boolean,
 ): Promise<ReadonlyMap<string, SecretFile>> {

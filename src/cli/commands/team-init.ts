@@ -147,18 +147,9 @@ async function found(
   const sealer = new ArmorSealer(systemRandom, pluginHost(session));
   const { sign, signer, secret } = await signingOf(session, name, own, sealer);
   const root = freshRoot();
-  const message = printMessage(
-    'store',
-    [
-      ['at', timeNow()],
-      ['name', name],
-      ['key', own.recipient],
-      ['sign', sign],
-      ['secret', secret],
-      ['check', checkOf(root)],
-    ],
-    await sealer.armorFor([own.recipient], root),
-  );
+  const fields = { at: timeNow(), name, key: own.recipient, sign, secret, check: checkOf(root) };
+  const armor = await sealer.armorFor([own.recipient], root);
+  const message = printMessage('store', Object.entries(fields), armor);
   const signature = await signer(message);
   makeKeyring(place.directory);
   return { store: writeFact(place.directory, message, signature).id, root };

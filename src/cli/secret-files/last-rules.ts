@@ -9,19 +9,13 @@ import { namedIdentities } from '../secrets/identity-places.ts';
 import type { Session } from '../session.ts';
 import { TeamMemory } from '../team/memory.ts';
 import { placeIn } from '../team/place.ts';
-import { few, lastChangeIn, parsedRules, type Rulebook } from './rulebook.ts';
+import { few, lastChangeIn, parsedRules, type Rulebook, type RulesSource } from './rulebook.ts';
 
 /*
  * Rules of repositories with a keyring, as they were last used on this machine. An attacker who can push can change the
  * rules and put a readable value in the place of a secret in one commit; only a machine's memory tells that the value
  * was to be encrypted.
  */
-
-/** Rules that a folder had when they were last used. */
-interface LastRules {
-  readonly directory: string;
-  readonly bytes: Buffer;
-}
 
 /** File that rules are required for: with its values, if they are known. */
 export interface RuledPath {
@@ -60,19 +54,19 @@ export async function requireLastRules(session: Session, rulebook: Rulebook, rea
   if (now !== undefined) memory.setRulesAt(markOf(now.directory), now.bytes);
 }
 
-const isSame = (last: LastRules | undefined, now: LastRules | undefined): boolean =>
+const isSame = (last: RulesSource | undefined, now: RulesSource | undefined): boolean =>
   last === undefined || now === undefined
     ? last === now
     : last.directory === now.directory && last.bytes.equals(now.bytes);
 
 /** Whether rules are those that were used last for files of a directory. */
-export const areLastRules = (memory: TeamMemory, directory: string, now: LastRules | undefined): boolean =>
+export const areLastRules = (memory: TeamMemory, directory: string, now: RulesSource | undefined): boolean =>
   isSame(lastRulesOf(memory, directory), now);
 
 const markOf = (directory: string): string => placeIn(directory).mark;
 
 /** Returns the rules that applied to a directory: its own, otherwise those of its parent, within the repository. */
-function lastRulesOf(memory: TeamMemory, directory: string): LastRules | undefined {
+function lastRulesOf(memory: TeamMemory, directory: string): RulesSource | undefined {
   const top = topOf(directory);
   for (let folder = directory; ; folder = dirname(folder)) {
     const bytes = memory.rulesAt(placeIn(folder, top).mark);
@@ -84,7 +78,7 @@ function lastRulesOf(memory: TeamMemory, directory: string): LastRules | undefin
 const shownRules = (directory: string): string => relative('.', join(directory, RULES_NAME));
 
 async function differences(
-  last: LastRules,
+  last: RulesSource,
   directory: string | undefined,
   now: readonly Rule[] | undefined,
 ): Promise<{ readonly losses: readonly string[]; readonly keys: readonly string[] }> {
@@ -98,12 +92,12 @@ async function differences(
 }
 
 /** Parses remembered rules. Ones that were invalid had no effect. */
-const rulesIn = ({ directory, bytes }: LastRules): Promise<readonly Rule[]> =>
+const rulesIn = ({ directory, bytes }: RulesSource): Promise<readonly Rule[]> =>
   parsedRules(bytes, shownRules(directory)).catch(refusedAs([]));
 
 /** Returns the readable values of the file that the last rules want encrypted, and the present ones do not. */
 async function newlyReadable(
-  last: LastRules,
+  last: RulesSource,
   rulebook: Rulebook,
   { path, file }: RuledPath,
 ): Promise<readonly string[]> {

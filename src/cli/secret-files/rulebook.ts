@@ -9,16 +9,10 @@ import type { Session } from '../session.ts';
 import { textOf } from './secret-file.ts';
 
 /** Parsed file of rules. */
-interface RulesFile {
-  readonly directory: string;
-  readonly rules: readonly Rule[];
-}
+type RulesFile = { readonly directory: string; readonly rules: readonly Rule[] };
 
 /** Bytes of a rules file, and its directory. */
-interface RulesSource {
-  readonly directory: string;
-  readonly bytes: Buffer;
-}
+export type RulesSource = { readonly directory: string; readonly bytes: Buffer };
 
 /** Finds the rules that apply to files, and reads each rules file once. */
 export class Rulebook {

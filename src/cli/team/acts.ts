@@ -22,10 +22,7 @@ import { usableEpochs, usableRoot } from './own-keys.ts';
  */
 
 /** Card of a member to be. */
-interface Receiver {
-  readonly id: string;
-  readonly card: Pick<Card, 'name' | 'keys'>;
-}
+type Receiver = { readonly id: string; readonly card: Pick<Card, 'name' | 'keys'> };
 
 const line = ({ id, card }: Receiver): string => `${id} ${card.name}`;
 
@@ -37,14 +34,7 @@ const incompleteRemoval = () =>
 /** Gives the root key of an epoch to a member. */
 async function addSlot(changes: Changes, epoch: Fact, to: Receiver): Promise<void> {
   const armor = await changes.sealer.armorFor(to.card.keys, await usableRoot(changes, epoch.id));
-  await changes.add(
-    'slot',
-    [
-      ['for', line(to)],
-      ['root', epoch.id],
-    ],
-    armor,
-  );
+  await changes.add('slot', { for: line(to), root: epoch.id }, armor);
 }
 
 /** Adds a member. */
@@ -52,38 +42,25 @@ export async function grant(changes: Changes, card: Omit<Card, 'secret'>): Promi
   const [first, ...others] = await usableEpochs(changes);
   if (first === undefined) throw incompleteRemoval();
   const root = await usableRoot(changes, first.id);
-  const fact = await changes.add(
-    'member',
-    [
-      ['name', card.name],
-      ['role', card.role],
-      ['key', card.keys],
-      ['sign', card.sign],
-      ['root', first.id],
-    ],
-    await changes.sealer.armorFor(card.keys, root),
-  );
+  const { name, role, keys, sign } = card;
+  const fields = { name, role, key: keys, sign, root: first.id };
+  const fact = await changes.add('member', fields, await changes.sealer.armorFor(keys, root));
   for (const epoch of others) await addSlot(changes, epoch, { id: fact.id, card });
   changes.refresh();
   return fact;
 }
 
-/** How doubts about cards that would receive a root key are settled. */
-interface Doubts {
-  /** Cards that a removal removes: whom they added is asked about on a terminal. */
-  readonly leaving: readonly CardFact[];
-  /** Whether `--yes` confirms unknown cards. It does not where it confirms something else. */
-  readonly isConfirmed: boolean;
-}
-
 /**
  * Returns the cards that receive a root key: those that this person vouches for and that can be encrypted to. Unknown
  * ones are asked about, one by one; the others wait.
+ * @param leaving cards that a removal removes: whom they added is asked about on a terminal
+ * @param isConfirmed whether `--yes` confirms unknown cards; it does not where it confirms something else
  */
 async function sure(
   changes: Changes,
   cards: readonly CardFact[],
-  { leaving, isConfirmed }: Doubts,
+  leaving: readonly CardFact[],
+  isConfirmed: boolean,
 ): Promise<readonly CardFact[]> {
   const { session } = changes;
   const isAsking = session.prompts.available() && !session.settings.yes;
@@ -172,11 +149,8 @@ export async function newEpoch(
 ): Promise<Fact> {
   const { state, roots } = changes;
   const out = new Set(leaving.map(({ id }) => id));
-  const stay = await sure(
-    changes,
-    state.cards.filter(({ id }) => !out.has(id)),
-    { leaving, isConfirmed },
-  );
+  const staying = state.cards.filter(({ id }) => !out.has(id));
+  const stay = await sure(changes, staying, leaving, isConfirmed);
   if (!stay.some(isAdmin)) throw adminStays(stay);
   const older = await roots.openToPassOn();
   if (!state.newest.some((id) => older.has(id))) {
@@ -185,12 +159,12 @@ export async function newEpoch(
     });
   }
   const root = freshRoot();
-  const fields = [
-    ['without', leaving.map(line)],
-    ['for', stay.map(line)],
-    ['check', checkOf(root)],
-    ['older', sealOlder(root, state.store, older, systemRandom)],
-  ] as const;
+  const fields = {
+    without: leaving.map(line),
+    for: stay.map(line),
+    check: checkOf(root),
+    older: sealOlder(root, state.store, older, systemRandom),
+  };
   const armor = await changes.sealer.armorFor(
     stay.flatMap(({ card }) => card.keys),
     root,
@@ -228,13 +202,8 @@ export async function newVersion(changes: Changes, key: string): Promise<Fact> {
   if (under === undefined) throw incompleteRemoval();
   const root = await usableRoot(changes, under);
   const head = { key, number: nextNumber(state, key), type: KEY_TYPE, under };
-  return changes.add('version', [
-    ['key', key],
-    ['version', head.number],
-    ['type', head.type],
-    ['under', under],
-    ['material', sealMaterial(root, state.store, head, systemRandom)],
-  ]);
+  const material = sealMaterial(root, state.store, head, systemRandom);
+  return changes.add('version', { key, version: head.number, type: head.type, under, material });
 }
 
 /**
@@ -251,7 +220,7 @@ export async function settleKeys(changes: Changes, anew?: string, isConfirmed = 
   const waiting = changes.state.cards.filter((card) =>
     changes.state.believed.some((epoch) => waits(epoch, card)),
   );
-  const sureOnes = await sure(changes, waiting, { leaving: [], isConfirmed });
+  const sureOnes = await sure(changes, waiting, [], isConfirmed);
   const fit = new Set(sureOnes.map(({ id }) => id));
   for (const epoch of changes.state.believed) {
     for (const card of changes.state.cards.filter(({ id }) => fit.has(id))) {

@@ -17,6 +17,7 @@ import { isSettled, TeamMemory } from './memory.ts';
 import { fileOf } from './memory-directory.ts';
 import type { KeyringPlace } from './place.ts';
 
+/** Compares rules with those that a memory has as used last for files of a directory. */
 type CompareRules = (
   memory: TeamMemory,
   directory: string,
@@ -35,10 +36,6 @@ export class AgentJudge implements KeyringJudge {
   /** Last judgement, and what it was judged from, by directory of a keyring: clones are few. */
   readonly #judged = new Map<string, { readonly from: string; readonly state: Judgement }>();
 
-  /**
-   * Prepares to judge.
-   * @param areLastRules compares rules with those that a memory has as used last for files of a directory
-   */
   constructor(handed: Pick<HandedKeyring, 'store' | 'cards' | 'identities'>, areLastRules: CompareRules) {
     this.#handed = handed;
     this.#areLastRules = areLastRules;

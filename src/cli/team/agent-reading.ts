@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { connectToKeyringAgent, type KeyringConnection } from '../../client/keyring-agent.ts';
 import { encodeBase64 } from '../../ground/base64.ts';
 import { attempt, type CofferError, expected } from '../../ground/errors.ts';
+import { madeOnce } from '../../ground/objects.ts';
 import { version } from '../../ground/version.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import type { AgentDirectory } from '../../service/agent/directory.ts';
@@ -113,16 +114,14 @@ async function askAgent<T>(
     if (directory?.isInUse !== true) continue;
     const asking = askingOf(environment, ofFiles);
     if (asking === undefined) return undefined;
-    const known = foundBy.get(session) ?? new Map<string, FoundAgent>();
-    foundBy.set(session, known);
+    const known = madeOnce(foundBy, session, () => new Map<string, FoundAgent>());
     const found = known.has(store) ? known.get(store) : await connectTo(session, directory);
     known.set(store, found);
     if (found === undefined || 'failure' in found) continue;
     try {
       return await ask(found.connection, asking);
     } catch (error) {
-      const failure = expected(error);
-      known.set(store, { failure });
+      known.set(store, { failure: expected(error) });
     }
   }
   return undefined;
@@ -150,7 +149,6 @@ async function connectTo(session: Session, directory: AgentDirectory): Promise<F
     session.atEnd(() => connection.close());
     return { connection };
   } catch (error) {
-    const failure = expected(error);
-    return { failure };
+    return { failure: expected(error) };
   }
 }

@@ -12,13 +12,12 @@ import { pluginHost } from '../secrets/plugins.ts';
 import type { Session } from '../session.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import type { TeamKeyring } from './keyring.ts';
-import { namesOut } from './oddities.ts';
 import { findSigner, type Signer } from './signer.ts';
 
 /** Returns the current time in the format of facts. */
 export const timeNow = (): string => `${new Date(systemClock.now()).toISOString().slice(0, 19)}Z`;
 
-type FieldPairs = readonly (readonly [string, string | number | readonly string[] | undefined])[];
+type FactFields = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
 /**
  * Adds facts to a keyring, each after all that are valid. The state between the steps is the judgement of exactly what
@@ -92,32 +91,33 @@ export class Changes {
 
   /**
    * Adds a fact.
+   * @param fields in their order in the file
    * @param heads facts that it follows; by default all that are valid
    * @throws as the signer, before anything is written
    */
   async add(
     kind: Exclude<FactKind, 'store'>,
-    fields: FieldPairs,
+    fields: FactFields,
     armor = '',
     heads?: readonly string[],
   ): Promise<Fact> {
     const after = heads ?? this.#heads ?? headsOf(this.#state);
     if (after.length > MOST_HEADS) throw this.#tooMany(after);
-    const common: FieldPairs = [
-      ['store', this.#state.store],
-      ['after', after.join(' ')],
-      ['epoch', this.#state.newest.join(' ')],
-      ['by', `${this.#card.id} ${this.#card.card.name}`],
-      ['at', timeNow()],
-    ];
-    const message = printMessage(kind, [...common, ...fields], armor);
+    const common = {
+      store: this.#state.store,
+      after: after.join(' '),
+      epoch: this.#state.newest.join(' '),
+      by: `${this.#card.id} ${this.#card.card.name}`,
+      at: timeNow(),
+    };
+    const message = printMessage(kind, Object.entries<FactFields[string]>({ ...common, ...fields }), armor);
     const fact = writeFact(this.#keyring.place.directory, message, await this.#signer(message));
     this.#facts.set(fact.id, fact);
     this.#heads = [fact.id];
     this.#last = fact.id;
     if (takesOut(fact)) {
       this.#seen.push(fact.id);
-      this.#keyring.memory.noteSeen(this.#state.store, [[fact.id, namesOut(fact)]]);
+      this.#keyring.memory.noteSeen(this.#state.store, [fact]);
     }
     if (isCard(fact)) this.answerFor(fact);
     return fact;

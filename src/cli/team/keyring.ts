@@ -16,7 +16,7 @@ import {
   stampOf,
   TeamMemory,
 } from './memory.ts';
-import { ignoredFiles, namesOut, sayOddities, tell, warnOf } from './oddities.ts';
+import { ignoredFiles, sayOddities, tell, warnOf } from './oddities.ts';
 import { type KeyringIdentities, keyringIdentities, ownCards, removedHint, untold } from './own-keys.ts';
 import type { KeyringPlace } from './place.ts';
 import { alterationsOf, witnessOf } from './witness.ts';
@@ -93,7 +93,8 @@ export async function openKeyring(session: Session, opening: KeyringOpening): Pr
   if (pin !== undefined) {
     const past = requirePast(state, pin);
     if (isFirst) {
-      const first = state.line.filter((fact) => takesOut(fact) && (fact.id === pin || past.has(fact.id)));
+      const isBefore = ({ id }: Fact): boolean => id === pin || past.has(id);
+      const first = state.line.filter((fact) => takesOut(fact) && isBefore(fact));
       const firstIds = first.map(({ id }) => id);
       const before = state;
       const seen = [...firstIds, ...remembered.seen.filter((id) => !firstIds.includes(id))];
@@ -105,17 +106,11 @@ export async function openKeyring(session: Session, opening: KeyringOpening): Pr
       if (!isSide) refuseQuarrels(state, USE_ONE);
       const absent = state.unseen;
       memory.forgetSeen(store, absent);
-      memory.noteSeen(
-        store,
-        first.map((fact) => [fact.id, namesOut(fact)]),
-        true,
-      );
+      memory.noteSeen(store, first, true);
+      const cards = [...state.good.values()].filter((fact) => isCard(fact) && isBefore(fact));
       memory.noteCards(
         store,
-        [...state.good.values()]
-          .filter(isCard)
-          .filter(({ id }) => id === pin || past.has(id))
-          .map(({ id }) => id),
+        cards.map(({ id }) => id),
       );
       refuseQuarrels(
         state,
@@ -132,10 +127,12 @@ export async function openKeyring(session: Session, opening: KeyringOpening): Pr
   }
   if (known !== store) memory.setKeyringAt(place.mark, store);
   if (opening.isQuiet !== true) sayOddities(session, state);
-  refuseDoubts(session, state, { opening, loaded, remembered });
+  refuseDoubts(session, state, opening, { ...loaded, names: remembered.names });
   // Facts loaded from all commits are not the working tree: nothing is learned from a branch that was never merged.
   if (opening.loaded === undefined)
-    remembered = learn(session, state, { memory, remembered, isSilent: isFirst || opening.isQuiet === true });
+    remembered = learn(state, memory, remembered, (line) => {
+      if (!isFirst && opening.isQuiet !== true) session.say(line);
+    });
   // A kept judgement was made of verified facts only.
   const marks = kept.judged === undefined ? [...state.good.values()].map(verifiedMark) : [];
   if (marks.some((mark) => !verified.has(mark))) memory.noteVerified(store, marks);
@@ -156,18 +153,15 @@ export async function openKeyring(session: Session, opening: KeyringOpening): Pr
   };
 }
 
-/** Judgement that was kept on this machine, and what one of the present files would be kept by. */
-interface KeptForOpening {
-  readonly judged?: JudgedFacts | undefined;
-  readonly stamp?: ReturnType<typeof stampOf>;
-}
-
-/** Returns the cached judgment for reading. Commands that change, confirm or check a keyring judge its files again. */
+/**
+ * Returns the cached judgment for reading, and what one of the present files would be kept by. Commands that change,
+ * confirm or check a keyring judge its files again.
+ */
 function keptFor(
   { place, isChange, isChecked, trusting, loaded }: KeyringOpening,
   memory: TeamMemory,
   known: string | undefined,
-): KeptForOpening {
+): { readonly judged?: JudgedFacts | undefined; readonly stamp?: ReturnType<typeof stampOf> } {
   const isOnlyRead =
     isChange !== true && isChecked !== true && trusting === undefined && loaded === undefined;
   if (known === undefined || !memory.isKept || !isOnlyRead) return {};
@@ -301,20 +295,11 @@ function refuseQuarrels(state: Judgement, hint: string): void {
   throw conflict(`admins removed each other: ${told}`, { hint });
 }
 
-interface DoubtfulState {
-  readonly opening: KeyringOpening;
-  readonly loaded: Loaded;
-  readonly remembered: Remembered;
-}
-
 function refuseDoubts(
   session: Session,
   state: Judgement,
-  {
-    opening: { isChange = false, removing, place },
-    loaded: { strangers, blockers },
-    remembered: { names },
-  }: DoubtfulState,
+  { isChange = false, removing, place }: KeyringOpening,
+  { strangers, blockers, names }: Loaded & Pick<Remembered, 'names'>,
 ): void {
   refuseQuarrels(state, FIND_OUT);
   const isTheirs = (fact: Fact): boolean => removing !== undefined && nameOf(state, fact.by) === removing;
@@ -353,31 +338,18 @@ function refuseDoubts(
   if (odd !== undefined) throw conflict(odd, { hint: 'fix this first; nothing was changed' });
 }
 
-interface LearnedFacts {
-  readonly memory: TeamMemory;
-  readonly remembered: Remembered;
-  readonly isSilent: boolean;
-}
-
 /**
  * Stores removals from a working tree that contains everything known, with nothing missing: an old branch teaches
  * nothing.
  */
-function learn(
-  session: Session,
-  state: Judgement,
-  { memory, remembered, isSilent }: LearnedFacts,
-): Remembered {
+function learn(state: Judgement, memory: TeamMemory, remembered: Remembered, say: (line: string) => void) {
   if (state.unseen.length > 0 || state.holes.length > 0) return remembered;
   const fresh = state.line.filter(
     (fact) => takesOut(fact) && state.valid.has(fact.id) && !remembered.seen.includes(fact.id),
   );
   if (fresh.length === 0) return remembered;
-  memory.noteSeen(
-    state.store,
-    fresh.map((fact) => [fact.id, namesOut(fact)]),
-  );
-  if (!isSilent) for (const fact of fresh) session.say(`New: ${tell(state, fact)}.`);
+  memory.noteSeen(state.store, fresh);
+  for (const fact of fresh) say(`New: ${tell(state, fact)}.`);
   return { ...remembered, seen: [...remembered.seen, ...fresh.map(({ id }) => id)] };
 }
 

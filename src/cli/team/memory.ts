@@ -5,7 +5,7 @@ import { systemClock } from '../../ground/clock.ts';
 import { move } from '../../ground/directories.ts';
 import { asCofferError, attempt } from '../../ground/errors.ts';
 import { version } from '../../ground/version.ts';
-import type { CardFact } from '../../team/fact.ts';
+import type { Fact } from '../../team/fact.ts';
 import { type Loaded, loadFacts } from '../../team/files.ts';
 import { type Judgement, judge } from '../../team/judge/judge.ts';
 import { type Listing, listingOf } from '../../team/listing.ts';
@@ -14,6 +14,7 @@ import { signatureCheck } from '../../team/signing.ts';
 import type { Environment } from '../given.ts';
 import { makeOwnDirectory } from '../state-directory.ts';
 import { memoryDirectory } from './memory-directory.ts';
+import { namesOut } from './oddities.ts';
 import { type KeyringPlace, keyringAbove } from './place.ts';
 
 /*
@@ -118,33 +119,20 @@ export class TeamMemory {
 
   /**
    * Stores removals.
-   * @param removals removals in their order, with the names of the persons they remove
+   * @param removals removals in their order
    */
-  noteSeen(
-    store: string,
-    removals: readonly (readonly [id: string, names: string])[],
-    isFirst = false,
-  ): void {
-    const kind = isFirst ? 'first' : 'seen';
-    this.#append(
-      store,
-      removals.map(([id, names]) => `${kind} ${id} ${names.slice(0, MOST_CHARACTERS)} .`),
-    );
+  noteSeen(store: string, removals: readonly Pick<Fact, 'id' | 'without'>[], isFirst = false): void {
+    const texts = removals.map((fact) => `${fact.id} ${namesOut(fact).slice(0, MOST_CHARACTERS)}`);
+    this.#append(store, isFirst ? 'first' : 'seen', texts);
   }
 
   /** Forgets removals. */
   forgetSeen(store: string, ids: readonly string[]): void {
-    this.#append(
-      store,
-      ids.map((id) => `gone ${id} .`),
-    );
+    this.#append(store, 'gone', ids);
   }
 
   noteCards(store: string, ids: readonly string[]): void {
-    this.#append(
-      store,
-      ids.map((id) => `card ${id} .`),
-    );
+    this.#append(store, 'card', ids);
   }
 
   verified(store: string): ReadonlySet<string> {
@@ -185,10 +173,11 @@ export class TeamMemory {
     }
   }
 
-  #append(store: string, lines: readonly string[]): void {
-    if (this.#directory === undefined || lines.length === 0) return;
+  #append(store: string, kind: string, texts: readonly string[]): void {
+    if (this.#directory === undefined || texts.length === 0) return;
     const path = join(this.#directory, this.#listFile(store));
     makeOwnDirectory(dirname(path));
+    const lines = texts.map((text) => `${kind} ${text} .`);
     // A line cut off by a power failure remains a line without effect, like the empty line, which ends a run of "first"
     // lines.
     writeFileSync(path, `\n${lines.join('\n')}\n`, { mode: FILE_MODE, flag: 'a', flush: true });
@@ -208,19 +197,13 @@ export class TeamMemory {
   }
 }
 
-/** Keyring of the working directory, as far as it is known without asking or remembering anything. */
-interface KeyringInSight {
-  /** ID of the keyring that is trusted on this machine; undefined if none is. */
-  readonly id: string | undefined;
-  /**
-   * Returns the cards of its members.
-   * @throws as `loadFacts` and `judge`
-   */
-  cards(): readonly CardFact[];
-}
-
-/** Returns the keyring that a command finds in the working directory; undefined without one. */
-export function keyringInSight(environment: Environment): KeyringInSight | undefined {
+/**
+ * Returns the keyring that a command finds in the working directory, as far as it is known without asking or
+ * remembering anything; undefined without one.
+ * @returns its ID, if one is trusted on this machine, and what returns the cards of its members, which throws as
+ * `loadFacts` and `judge`
+ */
+export function keyringInSight(environment: Environment) {
   const memory = new TeamMemory(environment);
   const place = memory.placeAbove('.');
   if (place === undefined) return undefined;

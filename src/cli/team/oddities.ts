@@ -5,7 +5,8 @@ import type { Session } from '../session.ts';
 /** Warnings of what has no effect in a keyring. */
 
 /** Formats the names of the persons that a removal removes. */
-export const namesOut = (fact: Fact): string => [...new Set(fact.without.map(({ name }) => name))].join(', ');
+export const namesOut = ({ without }: Pick<Fact, 'without'>): string =>
+  [...new Set(without.map(({ name }) => name))].join(', ');
 /** Formats who removed whom. */
 export const tell = (state: Judgement, fact: Fact): string =>
   `${nameOf(state, fact.by)} removed ${namesOut(fact)}`;

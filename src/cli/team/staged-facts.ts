@@ -1,10 +1,10 @@
 import { dirname, join, relative, sep } from 'node:path';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import type { SealedValue } from '../../secret-files/value.ts';
-import { idsNeededBy, NoFact, parseFact } from '../../team/fact.ts';
+import { idsNeededBy } from '../../team/fact.ts';
 import { contentsOf, stagedFiles } from '../repository/git.ts';
 import { keyringAbove } from './place.ts';
-import { untrackedFacts } from './witness.ts';
+import { factIn, untrackedFacts } from './witness.ts';
 
 /*
  * Checks that a commit contains the facts that its other files need. Facts are new files, which `git commit -a` leaves
@@ -23,18 +23,16 @@ interface LackingFile {
   readonly fact: string;
 }
 
-/** Staged file with its encrypted values. */
-interface StagedValues {
-  readonly path: string;
-  readonly values: readonly SealedValue[];
-}
-
 /**
  * Returns the staged files that need facts of their keyring which git does not track. Neither a key nor trust in the
  * keyring is needed.
  * @param top top of the working tree
+ * @param files staged files with their encrypted values
  */
-export function filesLackingFacts(top: string, files: readonly StagedValues[]): readonly LackingFile[] {
+export function filesLackingFacts(
+  top: string,
+  files: readonly { readonly path: string; readonly values: readonly SealedValue[] }[],
+): readonly LackingFile[] {
   const untrackedBy = new Map<string, readonly string[]>();
   const lacking = (
     path: string,
@@ -55,7 +53,9 @@ export function filesLackingFacts(top: string, files: readonly StagedValues[]): 
     ),
     ...[...contentsOf(top, facts)].flatMap(([{ path }, bytes]) => {
       const [, folder = '', inside = ''] = FACT.exec(path) ?? [];
-      const ids = Buffer.isBuffer(bytes) ? referencesIn(bytes, inside) : [];
+      // A file that is not a fact needs none; other checks report it.
+      const fact = Buffer.isBuffer(bytes) ? factIn(inside, bytes) : undefined;
+      const ids = fact === undefined ? [] : idsNeededBy(fact);
       return lacking(path, folder, (untracked) => needsOfFact(ids, untracked));
     }),
   ];
@@ -82,13 +82,3 @@ const needsOfFact = (ids: readonly string[], untracked: readonly string[]): read
   untracked
     .filter((fact) => ids.includes(fact.slice(-32)))
     .map((fact) => ({ what: 'an earlier change', fact }));
-
-/** Returns the IDs that a fact refers to; none if the file is not a fact, which other checks report. */
-function referencesIn(bytes: Buffer, path: string): readonly string[] {
-  try {
-    return idsNeededBy(parseFact(bytes, path));
-  } catch (error) {
-    if (error instanceof NoFact) return [];
-    throw error;
-  }
-}

@@ -15,32 +15,19 @@ const pathIn = ({ top, directory }: KeyringPlace): string =>
 const texts = (answer: Buffer | undefined): readonly string[] =>
   (answer?.toString() ?? '').split('\0').filter(Boolean);
 
-/** File that a commit removed or changed. */
-interface Loss {
-  /** Path below the directory of the keyring. */
-  readonly path: string;
-  /** Description for users, with the commit. */
-  readonly text: string;
-}
-
-interface GitLosses {
-  /** Whether the history is cut off or not available, so that it proves nothing. */
-  readonly isShallow: boolean;
-  readonly losses: readonly Loss[];
-}
-
 /**
  * Returns losses: files that a commit added and the working tree lacks, or that a commit changed. Files are only ever
- * added.
+ * added. Each has its path below the directory of the keyring, and a description for users, with the commit. The
+ * history may be cut off or not available, so that it proves nothing.
  */
-export function witnessOf(place: KeyringPlace): GitLosses {
+export function witnessOf(place: KeyringPlace) {
   const { top } = place;
   if (top === undefined) return { isShallow: true, losses: [] };
   const prefix = `${pathIn(place)}/`;
   // Without git, or if git refuses to read the repository, it proves nothing either.
   const isShallow = git(top, ['rev-parse', '--is-shallow-repository'])?.toString().trim() !== 'false';
   const present = new Set(filesIn(place.directory, ''));
-  const lossOf = (path: string, commit: string | undefined, what: string): Loss => ({
+  const lossOf = (path: string, commit: string | undefined, what: string) => ({
     path: path.slice(prefix.length),
     text: `${commit === undefined ? 'a merge' : `commit ${commit}`} ${what} ${path}`,
   });
@@ -163,7 +150,7 @@ export function factsElsewhere(
   });
   const found = new Map<Fact, Buffer>();
   for (const [{ path }, bytes] of contentsOf(top, files)) {
-    const fact = Buffer.isBuffer(bytes) ? factIn(path, bytes) : undefined;
+    const fact = Buffer.isBuffer(bytes) ? factIn(path, bytes, true) : undefined;
     if (fact !== undefined && Buffer.isBuffer(bytes) && FACT_PATH.test(fact.path)) found.set(fact, bytes);
   }
   const all = new Map([...found.keys()].map((fact) => [fact.id, fact]));
@@ -171,9 +158,13 @@ export function factsElsewhere(
   return new Map([...found].filter(([fact]) => isSignedByAuthor(fact, all, check)));
 }
 
-function factIn(path: string, bytes: Buffer): Fact | undefined {
+/**
+ * Parses a fact; undefined for other files.
+ * @param isElsewhere whether the path does not matter
+ */
+export function factIn(path: string, bytes: Buffer, isElsewhere = false): Fact | undefined {
   try {
-    return parseFact(bytes, path, true);
+    return parseFact(bytes, path, isElsewhere);
   } catch (error) {
     if (error instanceof NoFact) return undefined;
     throw error;

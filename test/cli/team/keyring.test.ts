@@ -127,16 +127,7 @@ describe('a keyring', () => {
     const { id, card } = changes.own;
     const ids = (count: number) => Array.from({ length: count }, (_, at) => String(at).padStart(32, '0'));
     const armor = await changes.sealer.armorFor(card.keys, Buffer.alloc(32));
-    const add = (count: number) =>
-      changes.add(
-        'slot',
-        [
-          ['for', `${id} ann`],
-          ['root', id],
-        ],
-        armor,
-        ids(count),
-      );
+    const add = (count: number) => changes.add('slot', { for: `${id} ann`, root: id }, armor, ids(count));
     const before = repository.facts;
     expect(await refused(add(MOST_HEADS + 1))).toMatchObject({
       kind: 'conflict',

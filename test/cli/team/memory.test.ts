@@ -28,5 +28,7 @@ it('what a machine remembers to be quicker is left out where it can not be writt
 
 it('what a machine knows of who left is never left out in silence', () => {
   const { memory } = memoryWithout('list');
-  expect(() => memory.noteSeen(STORE, [['1'.repeat(32), 'bob']])).toThrow();
+  expect(() =>
+    memory.noteSeen(STORE, [{ id: '1'.repeat(32), without: [{ id: STORE, name: 'bob' }] }]),
+  ).toThrow();
 });

@@ -3,8 +3,7 @@ import { wipe } from '../../../ground/bytes.ts';
 import { type CofferError, denied, invalid } from '../../../ground/errors.ts';
 import type { Random } from '../../../ground/random.ts';
 import { AGE_CIPHER } from '../../key-types/age/kem.ts';
-import type { ChunkStage } from '../chunk-cipher.ts';
-import { decryption, encryption } from '../chunk-cipher.ts';
+import { type ChunkStage, decryption, encryption } from '../chunk-cipher.ts';
 import { type ByteRange, decryptPayload, decryptPayloadRange, payloadOf } from '../decrypt.ts';
 import { Lookahead, readExactly } from '../lookahead.ts';
 import {
