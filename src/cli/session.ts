@@ -197,15 +197,11 @@ export class Session {
     });
   }
 
-  #with(
-    changed: Partial<Pick<Session, 'environment' | 'prompts'>> & { everywhere?: Given['options'] },
-  ): Session {
-    const { environment, everywhere, prompts } = {
-      environment: this.environment,
-      everywhere: this.#everywhere,
-      prompts: this.prompts,
-      ...changed,
-    };
+  #with({
+    environment = this.environment,
+    everywhere = this.#everywhere,
+    prompts = this.prompts,
+  }: Partial<Pick<Session, 'environment' | 'prompts'>> & { everywhere?: Given['options'] }): Session {
     return new Session(this.streams, environment, everywhere, prompts, this.#open);
   }
 

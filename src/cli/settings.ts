@@ -47,10 +47,7 @@ export function resolveSettings(everywhere: ReadonlyMap<string, OptionValue>, en
     /** Output format; undefined for a table on a terminal, raw otherwise. */
     format: formatOf(textOption(everywhere, 'output')),
     quiet: everywhere.has('quiet'),
-    colourAllowed:
-      isColourAllowed(environment) &&
-      !everywhere.has('no-color') &&
-      fromEnvironment('NO_COLOR') === undefined,
+    colourAllowed: isColourAllowed(environment) && !everywhere.has('no-color'),
     /** Whether tables are drawn with ASCII only. */
     plainLines: environment['TERM'] === 'dumb' || isPlainLocale(environment),
     yes: everywhere.has('yes'),
@@ -102,17 +99,12 @@ function tokenSource(everywhere: ReadonlyMap<string, OptionValue>, environment: 
 }
 
 function formatOf(text: string | undefined): OutputFormat | undefined {
-  if (text === undefined) return undefined;
   // Other programs accept -o=json; by POSIX rules, the value of a short option begins directly after the letter.
-  const named = text.replace(/^=/, '');
+  const named = text?.replace(/^=/, '');
   const format = outputFormats.find((candidate) => candidate === named);
-  if (format === undefined) {
-    throw invalid(`invalid value "${text}"`, {
-      field: 'output',
-      hint: `use one of ${outputFormats.join(', ')}`,
-    });
-  }
-  return format;
+  if (text === undefined || format !== undefined) return format;
+  const hint = `use one of ${outputFormats.join(', ')}`;
+  throw invalid(`invalid value "${text}"`, { field: 'output', hint });
 }
 
 /** Returns the data directory for the store on the platform. */

@@ -9,6 +9,7 @@ import { findProgram } from '../files/program.ts';
 import { type Given, textOption, textsOption } from '../given.ts';
 import { argument, switching, taking } from '../parse/everywhere.ts';
 import { planVariables, type VariableSource } from '../processes/child-variables.ts';
+import type { Launch } from '../processes/launch.ts';
 import { maskingLines } from '../processes/masking.ts';
 import { remindOfGitSetup } from '../secret-files/clone-reminder.ts';
 import { Files, formatIn, formatOption } from '../secret-files/files.ts';
@@ -97,7 +98,7 @@ export const command: Command = {
     if (textsOption(given.options, 'file').length === 0 && variables.decrypted.length === 0)
       session.say(await withoutFile(session, given.arguments));
     if (mask !== undefined) session.streams.out.write(mask([...variables.decrypted]));
-    return start(session, given, { path: found.path, words: [name, ...rest], variables });
+    return start(session, given, { path: found.path, words: [name, ...rest], environment: variables.all });
   },
 };
 
@@ -129,13 +130,8 @@ async function fileWithRule(rulebook: Rulebook): Promise<string | undefined> {
 /** Whether a word in the place of the program is a file with variables, given without `-f`. */
 const isVariablesFile = (name: string): boolean => formatOf(name) !== undefined && isRegularFile(name);
 
-/** Variables of the program, and the names of those that were encrypted. */
-interface ChildVariables {
-  readonly all: Readonly<Record<string, string>>;
-  readonly decrypted: readonly string[];
-}
-
-async function childVariables(session: Session, { options }: Given): Promise<ChildVariables> {
+/** Returns the variables of the program, and the texts of those that were encrypted. */
+async function childVariables(session: Session, { options }: Given) {
   const rulebook = new Rulebook(session);
   const opener = new Files(session, options, rulebook);
   const files: ReadFile[] = [];
@@ -145,11 +141,8 @@ async function childVariables(session: Session, { options }: Given): Promise<Chi
         ? await openPipedFile(session, path, formatIn(options))
         : await openFile(opener, path, options),
     );
-  const { variables, sources, kept } = planVariables(session.environment, {
-    files,
-    only: textsOption(options, 'only'),
-    overwrite: options.has('overwrite'),
-  });
+  const request = { files, only: textsOption(options, 'only'), overwrite: options.has('overwrite') };
+  const { variables, sources, kept } = planVariables(session.environment, request);
   if (kept.length > 0)
     session.remark(
       `Already set in the environment and kept (use --overwrite to replace): ${kept.join(', ')}`,
@@ -172,7 +165,7 @@ async function childVariables(session: Session, { options }: Given): Promise<Chi
 /**
  * Refuses values with NUL bytes. A variable cannot hold one, and the error message of Node would show the environment.
  */
-function refuseNul(opened: readonly OpenedVariable[], asFiles: readonly string[]): void {
+function refuseNul(opened: Awaited<ReturnType<typeof openSources>>, asFiles: readonly string[]): void {
   const source = opened.find(({ text, variable }) => text.includes('\0') && !asFiles.includes(variable));
   if (source === undefined) return;
   throw invalid(
@@ -189,15 +182,8 @@ const openFile = (files: Files, path: string, options: Given['options']): Promis
   return format === undefined ? files.open(path) : openSecretFile(path, format);
 };
 
-interface OpenedVariable extends VariableSource {
-  readonly text: string;
-}
-
 /** Opens all values, with one call for each key. */
-async function openSources(
-  session: Session,
-  sources: readonly VariableSource[],
-): Promise<readonly OpenedVariable[]> {
+async function openSources(session: Session, sources: readonly VariableSource[]) {
   const places = new Set(sources.map(({ place }) => place));
   const files = [...new Map(sources.map(({ read }) => [read.file, read])).values()];
   const results = await openFiles(session, files, (place) => places.has(place));
@@ -209,20 +195,9 @@ async function openSources(
   });
 }
 
-interface ProgramStart {
-  readonly path: string;
-  readonly words: readonly string[];
-  readonly variables: ChildVariables;
-}
-
-async function start(
-  session: Session,
-  { options }: Given,
-  { path, words, variables }: ProgramStart,
-): Promise<number> {
+async function start(session: Session, { options }: Given, launch: Launch): Promise<number> {
   const { passOn, replaceProcess, runChild } = await import('../processes/launch.ts');
   const names = textsOption(options, 'as-file');
-  const launch = { path, words, environment: variables.all };
   await session.close();
   if (names.length === 0) replaceProcess(launch);
   // Loaded here because they are needed only by the code that waits for the program.
@@ -233,7 +208,7 @@ async function start(
   try {
     const ended = await runChild(() => {
       if (names.length === 0) return launch;
-      const files = withFiles(session.environment, variables.all, names, options.has('on-disk'));
+      const files = withFiles(session.environment, launch.environment, names, options.has('on-disk'));
       remove = files.remove;
       return { ...launch, environment: files.variables };
     });

@@ -70,11 +70,7 @@ export const command: OwnCommand = {
 };
 
 /** Attribute lines for the files of one rule. */
-interface Driver {
-  readonly name: string;
-  readonly format: string | undefined;
-  readonly patterns: readonly string[];
-}
+type Driver = ReturnType<typeof driverOf>;
 
 async function driversOf(session: Session, root: string): Promise<readonly Driver[]> {
   const rulebook = new Rulebook(session);
@@ -88,7 +84,7 @@ async function driversOf(session: Session, root: string): Promise<readonly Drive
   return drivers;
 }
 
-const driverOf = ({ format, files }: Rule, prefix: string): Driver => ({
+const driverOf = ({ format, files }: Rule, prefix: string) => ({
   name: format === undefined ? DRIVER : `${DRIVER}-${format}`,
   format,
   patterns: files.flatMap((pattern) => attributePatterns(pattern, prefix)),

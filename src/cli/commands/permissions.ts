@@ -24,12 +24,6 @@ const OPERATION = 'operation';
 const OPERATION_HINT =
   'use the words of a command below "coffer transit", such as decrypt or "keys delete", or a capability and a path';
 
-/** What is asked about, in the terms of policies. */
-interface Asked {
-  readonly capability: string;
-  readonly path: string;
-}
-
 export const who: OwnCommand = {
   arguments: [
     argument('CAPABILITY', 'Capability to look for, as in a policy.', {
@@ -73,10 +67,15 @@ export const who: OwnCommand = {
     const asked = await askedBy(session, given);
     const file = await outPlaceOf(session, given.options);
     const runner = await session.runner();
-    const { data } = await runner.run('sys capabilities-holders', { ...asked });
+    const { data } = await runner.run('sys capabilities-holders', asked);
     await warnOfNoKey(session, runner, textOption(given.options, KEY));
     const holders = data as Holders;
-    const shape = { table: () => scriptTable(holders), forTerminal: async () => [personTable(holders)] };
+    // Scripts find the columns where they have always been: a token by its accessor. For a person, a token has its name
+    // first, and loses the accessor where there is no room for it.
+    const shape = {
+      table: (): Table => ({ ...tableOf(holders, 'Display name'), whole: 1 }),
+      forTerminal: async (): Promise<Table[]> => [{ ...tableOf(holders, 'Accessor'), lesser: [4, 3] }],
+    };
     await printResult(session, data, shape, { file, keepBase64: true });
   },
 };
@@ -93,8 +92,11 @@ async function warnOfNoKey(session: Session, runner: Runner, name: string | unde
   }
 }
 
-/** @throws `invalid` unless either a capability and a path or a key and an operation are given */
-async function askedBy({ settings }: Session, { arguments: words, options }: Given): Promise<Asked> {
+/**
+ * Returns what is asked about, in the terms of policies.
+ * @throws `invalid` unless either a capability and a path or a key and an operation are given
+ */
+async function askedBy({ settings }: Session, { arguments: words, options }: Given) {
   const [capability, path] = words;
   const key = textOption(options, KEY);
   const operation = textOption(options, OPERATION);
@@ -148,7 +150,7 @@ const entriesBelow = (
  * Returns what policies are asked about when an operation is run with a key.
  * @throws `invalid` if that depends on more than the key
  */
-function onKey(declaration: Operation, operation: string, name: string, mount: string): Asked {
+function onKey(declaration: Operation, operation: string, name: string, mount: string) {
   const found = routeOnKey(declaration);
   if (found === undefined) {
     throw invalid(`the path of "${operation}" does not depend on the key alone`, {
@@ -195,33 +197,28 @@ interface Holders {
   }[];
 }
 
-/** Table in which scripts find the columns where they have always been: a token by its accessor. */
-const scriptTable = (holders: Holders): Table => ({
-  head: ['Kind', 'Name', 'Policies', 'Display name', 'Expires'],
-  rows: rowsOf(holders, ({ accessor, display_name: name }) => [accessor, name]),
-  whole: 1,
-});
-
-/** Table in which a token has its name first, and loses the accessor where there is no room for it. */
-const personTable = (holders: Holders): Table => ({
-  head: ['Kind', 'Name', 'Policies', 'Accessor', 'Expires'],
-  rows: rowsOf(holders, ({ accessor, display_name: name }) => [name, accessor]),
-  lesser: [4, 3],
-});
-
-const rowsOf = (
+/** Lists who holds the capability. Of a token, one of accessor and display name is its name. */
+const tableOf = (
   { policies, logins, token_roles: roles, tokens }: Holders,
-  naming: (token: Holders['tokens'][number]) => readonly [name: string, other: string],
-): Table['rows'] => [
-  ...policies.map((name) => ['policy', name, '', '', '']),
-  ...logins.map(({ mount, name, policies: through }) => ['login', mount + name, through.join(', '), '', '']),
-  ...roles.map(({ name, policies: through }) => ['token role', name, through.join(', '), '', '']),
-  ...tokens.map((token) => {
-    const [name, other] = naming(token);
-    const expires = token.expire_time === null ? 'never' : timeCell(token.expire_time);
-    return ['token', name, token.policies.join(', '), other, expires];
-  }),
-];
+  other: 'Accessor' | 'Display name',
+): Table => ({
+  head: ['Kind', 'Name', 'Policies', other, 'Expires'],
+  rows: [
+    ...policies.map((name) => ['policy', name, '', '', '']),
+    ...logins.map(({ mount, name, policies: through }) => [
+      'login',
+      mount + name,
+      through.join(', '),
+      '',
+      '',
+    ]),
+    ...roles.map(({ name, policies: through }) => ['token role', name, through.join(', '), '', '']),
+    ...tokens.map(({ accessor, display_name, policies: through, expire_time: ends }) => {
+      const [name, more] = other === 'Accessor' ? [display_name, accessor] : [accessor, display_name];
+      return ['token', name, through.join(', '), more, ends === null ? 'never' : timeCell(ends)];
+    }),
+  ],
+});
 
 const ACCESSOR = 'accessor';
 

@@ -32,9 +32,8 @@ export const command: OwnCommand = {
     const shown =
       address === undefined ? await localStatusBeside(session, more) : await serverStatus(session);
     const words = address === undefined ? placeWords(session.settings.storeLocation) : undefined;
-    const brief = isBrief(session) ? await briefTable(session, shown, { words, more }) : undefined;
-    const table = (): Table => brief ?? statusTable(shown, words);
-    await printResult(session, shown, { table });
+    const brief = isBrief(session) ? await briefTable(session, shown, words, more) : undefined;
+    await printResult(session, shown, { table: () => brief ?? statusTable(shown, words) });
   },
 };
 
@@ -153,7 +152,7 @@ function listLength(answer: object, member: string): number {
  * Formats one line for each fact.
  * @param words wording of the store's location; undefined for a server
  */
-function statusTable(shown: object, words?: ReturnType<typeof placeWords>): Table {
+function statusTable(shown: object, words: PlaceWords | undefined): Table {
   const { locked, slots, agent, ...all } = shown as Partial<LocalStatus> & { readonly address?: string };
   // Programs find these under two names; users need not read them twice.
   const { sealed: _, directory: __, location, ...others } = all;
@@ -178,27 +177,25 @@ function statusTable(shown: object, words?: ReturnType<typeof placeWords>): Tabl
 const agentText = ({ locked, idle_until: idle, until }: AgentStatus): string =>
   locked ? 'locked' : `unlocked until ${idle} without use, until ${until} at the latest`;
 
-/** What a server shows of itself. */
-interface ServerStatus {
-  readonly address: string;
-  readonly sealed: boolean;
-  readonly version?: string;
-}
+/** Wording of the store's location. */
+type PlaceWords = ReturnType<typeof placeWords>;
 
-/** Formats what a user wants to know, in the order of its importance; the rest is for `-o wide`. */
-async function briefTable(session: Session, shown: object, { words, more }: BriefSetup): Promise<Table> {
+/**
+ * Formats what a user wants to know, in the order of its importance; the rest is for `-o wide`.
+ * @param words wording of the store's location; undefined for a server
+ * @param more facts that belong neither to the store nor to the server
+ */
+async function briefTable(
+  session: Session,
+  shown: object,
+  words: PlaceWords | undefined,
+  more: readonly Fact[],
+): Promise<Table> {
   const facts =
     words === undefined
-      ? await serverFacts(session, shown as ServerStatus)
+      ? await serverFacts(session, shown as Parameters<typeof serverFacts>[1])
       : await localFacts(shown as LocalStatus, words);
   return { head: ['', ''], rows: rowsOf([...facts, ...more]), summary: 'More: coffer status -o wide' };
-}
-
-interface BriefSetup {
-  /** Wording of the store's location; undefined for a server. */
-  readonly words: ReturnType<typeof placeWords> | undefined;
-  /** Facts that belong neither to the store nor to the server. */
-  readonly more: readonly Fact[];
 }
 
 const rowsOf = (facts: readonly Fact[]): Table['rows'] =>
@@ -206,7 +203,14 @@ const rowsOf = (facts: readonly Fact[]): Table['rows'] =>
 
 type Fact = readonly [name: string, value: Cell | undefined];
 
-async function serverFacts(session: Session, { address, sealed, version }: ServerStatus): Promise<Fact[]> {
+async function serverFacts(
+  session: Session,
+  {
+    address,
+    sealed,
+    version,
+  }: { readonly address: string; readonly sealed: boolean; readonly version?: string },
+): Promise<Fact[]> {
   return [
     ['Address', address],
     ['State', sealed ? 'sealed' : 'unsealed'],
@@ -215,10 +219,7 @@ async function serverFacts(session: Session, { address, sealed, version }: Serve
   ];
 }
 
-async function localFacts(
-  shown: LocalStatus,
-  { place }: ReturnType<typeof placeWords>,
-): Promise<readonly Fact[]> {
+async function localFacts(shown: LocalStatus, { place }: PlaceWords): Promise<readonly Fact[]> {
   const { location, locked, agent, slots, created, mounts, keys, organizations, damaged } = shown;
   const isByAgent = agent !== undefined && !agent.locked;
   const lifetime = isByAgent ? (await import('../agent/times.ts')).lifetimeText(agent) : undefined;

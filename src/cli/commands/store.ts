@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { CofferError, closing, exists, expected, printPlace } from '../../ground/errors.ts';
 import { copyStore } from '../../store/administration/copy.ts';
-import { type Examination, type ExamineOptions, examineStore } from '../../store/administration/doctor.ts';
+import { type Examination, examineStore } from '../../store/administration/doctor.ts';
 import { type Mended, type Repair, repairStore } from '../../store/administration/repair.ts';
 import type { Finding } from '../../store/administration/status.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';
@@ -53,10 +53,12 @@ export const doctor: OwnCommand = {
     session.refuseRemote();
     const location = session.settings.storeLocation;
     const credentials = explainedCredentials(session, location);
-    const { mended, examination } = await watched(session, (onProgress) =>
-      options.has(REPAIR)
-        ? repairStore({ location, credentials, onProgress })
-        : examineAlone({ location, credentials, onProgress }),
+    const { mended, examination } = await watched(
+      session,
+      async (onProgress): Promise<Partial<Repair> & Pick<Repair, 'examination'>> => {
+        const request = { location, credentials, onProgress };
+        return options.has(REPAIR) ? repairStore(request) : { examination: await examineStore(request) };
+      },
     )
       .catch(aboutSlots)
       .catch(async (error: unknown) => {
@@ -66,10 +68,6 @@ export const doctor: OwnCommand = {
     return examination.findings.length === 0 ? DONE : FAILED;
   },
 };
-
-const examineAlone = async (
-  options: ExamineOptions,
-): Promise<Partial<Repair> & Pick<Repair, 'examination'>> => ({ examination: await examineStore(options) });
 
 /**
  * Extends the error of a wrong secret. A missing slot looks like a wrong secret: only the sealed list of slots is
@@ -100,7 +98,7 @@ async function printExamination(
   const checkedText = `Checked ${checked} ${checked === 1 ? 'file' : 'files'}`;
   if (session.settings.format === 'json' || findings.length > 0) {
     const brief = isBrief(session);
-    const shape = { table: () => (brief ? briefTable(findings) : findingTable(findings)) };
+    const shape = { table: () => findingTable(findings, brief) };
     await printResult(session, mended === undefined ? examination : { ...examination, mended }, shape);
     if (brief) printFixes(session, findings);
   }
@@ -113,14 +111,12 @@ async function printExamination(
     session.warn('the store could not be unlocked, so only its files were checked, not their contents');
 }
 
-const findingTable = (findings: readonly Finding[]) => ({
-  head: ['File', 'Problem', 'Fix'],
-  rows: findings.map((finding) => [finding.file, findingText(finding), finding.hint ?? '']),
-});
-
-const briefTable = (findings: readonly Finding[]) => ({
-  head: ['File', 'Problem'],
-  rows: findings.map((finding) => [finding.file, findingText(finding)]),
+const findingTable = (findings: readonly Finding[], isBrief: boolean) => ({
+  head: ['File', 'Problem', ...(isBrief ? [] : ['Fix'])],
+  rows: findings.map((finding) => [
+    ...[finding.file, findingText(finding)],
+    ...(isBrief ? [] : [finding.hint ?? '']),
+  ]),
 });
 
 /** Number of files up to which a fix that is not for all names its files. */

@@ -1,8 +1,8 @@
-import { type Stats, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { isThere } from '../../ground/directories.ts';
 import type { FileFormat, SecretFile } from '../../secret-files/format.ts';
 import { MAX_FILE_BYTES } from '../../secret-files/formats.ts';
-import { isSecret, RULES_NAME, type Rule } from '../../secret-files/rules.ts';
+import { isSecret, RULES_NAME } from '../../secret-files/rules.ts';
 import { align } from '../../secret-files/three-way.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
 import { readFileWhole } from '../files/in-file.ts';
@@ -25,10 +25,7 @@ import { shellWord } from '../terminal/shell-word.ts';
 import type { DraftFile } from './draft.ts';
 
 /** State of the file: decrypted, and with its ciphertexts. */
-interface EditedState {
-  readonly plain: SecretFile;
-  readonly values: KnownValues;
-}
+type EditedState = Awaited<ReturnType<typeof stateOf>>;
 
 const EMPTY: Readonly<Record<FileFormat['name'], string>> = { dotenv: '', yaml: '', json: '{}\n' };
 /** Maximum number of names in a warning. */
@@ -102,7 +99,8 @@ export class Takeover {
     }
     const encrypted = await this.#encrypted(plain);
     if (encrypted.text === now?.text) return NOTHING_CHANGED;
-    await writeTarget(this.#target, now, encrypted.text);
+    const before = now ?? { bytes: Buffer.alloc(0), stats: undefined };
+    await replaceSecretFile({ path: this.#target.path, ...before }, encrypted.text);
     this.#warnOfReadable(encrypted, now?.text);
     return `Wrote ${name}.`;
   }
@@ -191,11 +189,7 @@ const idOf = ({ mount, name }: KeyReference): string => `${mount}/${name}`;
  * Decrypts a state of the file.
  * @throws `conflict` for a readable value in the place of a secret: encrypted, it would look like one of the team's
  */
-async function stateOf(
-  session: Session,
-  { format, name, path, rulebook }: EditTarget,
-  text: string,
-): Promise<EditedState> {
+async function stateOf(session: Session, { format, name, path, rulebook }: EditTarget, text: string) {
   const file = format.parse(text, name);
   const used = file.places.map((place) => ({ place }));
   await refuseReadable(session, rulebook, { path, format, file }, used);
@@ -205,29 +199,16 @@ async function stateOf(
 }
 
 /** File that is edited. */
-interface EditTarget {
-  /** Path with links resolved. */
-  readonly path: string;
-  /** Path as typed, for messages. */
-  readonly name: string;
-  readonly format: FileFormat;
-  readonly rule: Rule | undefined;
-  readonly rulebook: Rulebook;
-}
-
-/** Content of the file on disk. */
-interface Present {
-  readonly text: string;
-  readonly bytes: Buffer;
-  readonly stats: Stats;
-}
+type EditTarget = Awaited<ReturnType<typeof targetOf>>;
 
 /**
  * Returns the file to edit.
+ * @param name path as typed, for messages
+ * @param path path with links resolved
  * @throws `unsupported` if neither name nor rules tell the format; `invalid` for invalid rules, and for a link that
  * leaves the repository
  */
-export async function targetOf(session: Session, name: string, path: string): Promise<EditTarget> {
+export async function targetOf(session: Session, name: string, path: string) {
   refuseWayOut(name, name);
   const rulebook = new Rulebook(session);
   const rule = await rulebook.ruleFor(path);
@@ -235,18 +216,10 @@ export async function targetOf(session: Session, name: string, path: string): Pr
   return { path, name, rule, rulebook, format: await formatFor(name, rule?.format, false) };
 }
 
-/** Reads the file; undefined if it does not exist. */
-function presentOf({ path, name }: EditTarget): Present | undefined {
+/** Reads the file on disk; undefined if it does not exist. */
+function presentOf({ path, name }: EditTarget) {
   if (!isThere(path)) return undefined;
   const stats = statSync(path);
   const bytes = readFileWhole(path, FILE, MAX_FILE_BYTES + 1);
   return { text: textOf(name, bytes), bytes, stats };
-}
-
-/**
- * Replaces the file.
- * @throws `conflict` or `exists` if it was changed meanwhile
- */
-async function writeTarget({ path }: EditTarget, now: Present | undefined, text: string): Promise<void> {
-  await replaceSecretFile({ path, ...(now ?? { bytes: Buffer.alloc(0), stats: undefined }) }, text);
 }

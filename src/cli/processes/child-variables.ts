@@ -26,24 +26,14 @@ export interface VariableSource {
   readonly place: ScalarPlace;
 }
 
-interface ProgramVariables {
-  /** Variables with final values. */
-  readonly variables: Readonly<Record<string, string>>;
-  /** Variables to decrypt, if they are encrypted. */
-  readonly sources: readonly VariableSource[];
-  /** Names in files that the environment already has. */
-  readonly kept: readonly string[];
-}
-
 /**
- * Decides about every variable, before anything is decrypted.
+ * Decides about every variable of a program, before anything is decrypted.
+ * @returns variables with final values, those to decrypt, if they are encrypted, and names in files that the
+ * environment already has
  * @throws `invalid` if two values of one file would become one variable; `not-found` for a name of `only` that does not
  * exist
  */
-export function planVariables(
-  environment: Environment,
-  { files, only, overwrite }: VariablesRequest,
-): ProgramVariables {
+export function planVariables(environment: Environment, { files, only, overwrite }: VariablesRequest) {
   const own = withoutOwnSecrets(environment);
   const isWanted = (name: string): boolean => only.length === 0 || only.includes(name);
   const sources = new Map<string, VariableSource>();

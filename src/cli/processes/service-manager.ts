@@ -1,15 +1,5 @@
 import { type Environment, variable } from '../given.ts';
 
-/** Service manager that started this process and receives its notifications (sd_notify). */
-interface ServiceManager {
-  /**
-   * Reports that the process is ready. From then on it also sends watchdog keep-alives, if the manager requires them.
-   */
-  ready(): void;
-  /** Reports that the process is shutting down. */
-  stopping(): void;
-}
-
 const MICROSECONDS = 1000;
 /**
  * Number of keep-alives per watchdog interval, one more than sd_watchdog_enabled recommends: if one is lost or late,
@@ -18,16 +8,13 @@ const MICROSECONDS = 1000;
 const BEATS_IN_TIME = 3;
 
 /**
- * Returns the notifier for systemd, which uses systemd-notify, since Node has no sockets of the type of NOTIFY_SOCKET.
+ * Returns the notifier for systemd, the service manager that started this process (sd_notify), which uses systemd-notify, since Node has no sockets of the type of NOTIFY_SOCKET.
  * The unit therefore needs NotifyAccess=all.
  * @param warn called once if notifications fail
  * @returns undefined without a service manager
  * @see docs/decisions/0225
  */
-export function serviceManager(
-  environment: Environment,
-  warn: (text: string) => void,
-): ServiceManager | undefined {
+export function serviceManager(environment: Environment, warn: (text: string) => void) {
   const socket = variable(environment, 'NOTIFY_SOCKET');
   if (socket === undefined) return undefined;
   const { spawn } = process.getBuiltinModule('node:child_process');
@@ -52,14 +39,16 @@ export function serviceManager(
     child.unref();
   };
   return {
-    ready() {
+    /** Reports that the process is ready. From then on it also sends watchdog keep-alives, if the manager requires them. */
+    ready(): void {
       tell('READY=1');
       if (!Number.isFinite(beatMs)) return;
       // While a keep-alive is still being sent, no other is sent: it would add nothing.
       beat = setInterval(() => speaking || tell('WATCHDOG=1'), beatMs);
       beat.unref();
     },
-    stopping() {
+    /** Reports that the process is shutting down. */
+    stopping(): void {
       clearInterval(beat);
       tell('STOPPING=1');
     },
