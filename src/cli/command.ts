@@ -45,6 +45,28 @@ export interface OptionSpec {
 /** Whether the option requires a value. */
 export const takesWord = ({ takes }: OptionSpec): boolean => takes !== 'nothing' && takes !== 'maybe';
 
+/** Declares an option with a value. */
+export const taking = (
+  flag: string,
+  metavar: string,
+  help: string,
+  more: Partial<Omit<OptionSpec, 'flag' | 'metavar' | 'help'>> = {},
+): OptionSpec => ({ flag, takes: 'value', metavar, help, ...more });
+
+/** Declares an option whose value is a file name. */
+export const takingFile = (
+  flag: string,
+  help: string,
+  more: Partial<Pick<OptionSpec, 'excludes' | 'fallback' | 'takes'>> = {},
+): OptionSpec => taking(flag, 'FILE', help, { offers: 'file', ...more });
+
+/** Declares an option without a value. */
+export const switching = (
+  flag: string,
+  help: string,
+  more: Pick<OptionSpec, 'excludes' | 'fallback' | 'short'> = {},
+): OptionSpec => ({ flag, takes: 'nothing', help, ...more });
+
 /** Positional argument. */
 export interface ArgumentSpec {
   readonly metavar: string;
@@ -55,6 +77,13 @@ export interface ArgumentSpec {
   readonly choices?: readonly string[];
   readonly offers?: CompletionSource | undefined;
 }
+
+/** Declares an argument, which is required unless told otherwise. */
+export const argument = (
+  metavar: string,
+  help: string,
+  more: Partial<Omit<ArgumentSpec, 'metavar' | 'help'>> = {},
+): ArgumentSpec => ({ metavar, help, required: true, ...more });
 
 /** Specification of a command line, from which parsers, help and completions are derived. */
 export interface CommandSpec {

@@ -204,7 +204,8 @@ export async function isMeant(
   value: string | undefined,
 ): Promise<boolean> {
   for (const wanted of made) {
-    const doubt = await doubtOf(session, runner, wanted, value);
+    const near = await existingNear(session, runner, wanted, value);
+    const doubt = near.length > 0 ? meantText(near) : await asWorkspace(session, runner, wanted);
     const question = `Create ${wanted.kind} ${wanted.name}? It does not exist; ${doubt}`;
     if (doubt !== undefined && !(await session.confirmed(async () => question))) return false;
   }
@@ -240,17 +241,6 @@ export async function sayCreated(
   );
   const doubt = others.length > 0 ? meantText(others) : wrong.find((text) => text !== undefined);
   session.say(`Created ${names}, which did not exist${doubt === undefined ? '.' : `; ${doubt}`}`);
-}
-
-/** Returns what was probably meant by a new name: a similar one, or a workspace where tags are given. */
-async function doubtOf(
-  session: Session,
-  runner: Runner,
-  wanted: WantedName,
-  value: string | undefined,
-): Promise<string | undefined> {
-  const near = await existingNear(session, runner, wanted, value);
-  return near.length > 0 ? meantText(near) : asWorkspace(session, runner, wanted);
 }
 
 /** Returns the command that adds tags to several workspaces, if a new tag has the name of a workspace. */

@@ -84,34 +84,29 @@ export function inPlainWords(error: CofferError, variables?: string, mount?: str
   if (variables !== undefined && isSilent && UNREACHABLE.test(message)) {
     const local = `for the local store, run "unset ${variables}"`;
     const check = `${NOT_SERVED} at the address in ${variables}`;
-    return reworded(error, { message, hint: hint === undefined ? local : `${check}; ${local}` });
+    return reworded(error, message, hint === undefined ? local : `${check}; ${local}`);
   }
   const [, path] = PATH_IN_USE.exec(message) ?? [];
   const [, type] = ENABLED_THERE.exec(hint ?? '') ?? [];
-  if (path !== undefined && type !== undefined && LOGIN_METHODS.includes(type)) {
-    return reworded(error, {
-      message: `${type} is already enabled at ${path}/`,
-      hint: 'use --path for another one',
-    });
-  }
+  if (path !== undefined && type !== undefined && LOGIN_METHODS.includes(type))
+    return reworded(error, `${type} is already enabled at ${path}/`, 'use --path for another one');
   const [, unknown] = UNKNOWN_TYPE.exec(message) ?? [];
   if (unknown !== undefined && hint?.includes('userpass') === true)
-    return reworded(error, { message: `unknown login method "${unknown}"`, hint, field: error.field });
+    return reworded(error, `unknown login method "${unknown}"`, hint, error.field);
   const [, name, rest] = error.kind === 'not-found' ? (NAMED_KEY.exec(hint ?? '') ?? []) : [];
   const missing = NO_KEY.find((text) => text.test(message));
   if (name !== undefined && missing !== undefined) {
     const named = message.replace(missing, () => `key "${name}" not found`);
-    return reworded(error, { message: named, hint: rest, field: error.field });
+    return reworded(error, named, rest, error.field);
   }
   const [, route] = NO_MOUNT.exec(message) ?? [];
   if (route !== undefined) return notMounted(error, route, mount);
-  if (NO_TOKEN.test(message))
-    return reworded(error, { message: 'unknown token', hint: hint ?? TOKEN_HINT, field: error.field });
+  if (NO_TOKEN.test(message)) return reworded(error, 'unknown token', hint ?? TOKEN_HINT, error.field);
   const plain = inWords(message, REWORDINGS);
   const advice = hint ?? REWORDINGS.find(([text, , own]) => own !== undefined && text.test(message))?.[2];
   const plainHint = advice && inWords(advice, HINT_WORDINGS);
   if (plain === message && plainHint === hint) return error;
-  return reworded(error, { message: plain, hint: plainHint, field: error.field });
+  return reworded(error, plain, plainHint, error.field);
 }
 
 const inWords = (text: string, wordings: readonly Rewording[]): string =>
@@ -125,14 +120,9 @@ function notMounted(error: CofferError, path: string, mount: string | undefined)
   const isBelow = mount !== undefined && `${path}/`.startsWith(`${mount}/`);
   const missing = error.field === 'mount' ? path : isBelow ? mount : undefined;
   const hint = error.hint ?? mountHint(path);
-  return missing === undefined
-    ? reworded(error, { message: `nothing is mounted at "${path}"`, hint, field: error.field })
-    : reworded(error, {
-        message: missing.startsWith(LOGIN_PREFIX)
-          ? `no login method at "${missing}"`
-          : `no mount "${missing}"`,
-        hint,
-      });
+  if (missing === undefined) return reworded(error, `nothing is mounted at "${path}"`, hint, error.field);
+  const what = missing.startsWith(LOGIN_PREFIX) ? 'login method at' : 'mount';
+  return reworded(error, `no ${what} "${missing}"`, hint);
 }
 
 /** Returns what to do about a missing mount, of which a server says only that. */
@@ -148,13 +138,7 @@ export function mountOf({ path, given }: Invocation, session: Session | undefine
   return session && trimSlashes(session.settings.mount);
 }
 
-interface Wording {
-  readonly message: string;
-  readonly hint: string | undefined;
-  readonly field?: string | undefined;
-}
-
-const reworded = (error: CofferError, { message, hint, field }: Wording): CofferError =>
+const reworded = (error: CofferError, message: string, hint: string | undefined, field?: string) =>
   new CofferError(error.kind, message, {
     field,
     hint,

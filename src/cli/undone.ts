@@ -3,21 +3,15 @@ import { changesSomething, type Operation } from '../operations/declaration/oper
 import type { Undoing } from '../operations/declaration/undoing.ts';
 import type { Session } from './session.ts';
 
-interface Undelivered {
-  readonly result: unknown;
-  /** Error of the output; undefined if its reader is gone. */
-  readonly why: unknown;
-  readonly isCopied: boolean;
-}
-
 /**
  * Returns the error about a result that could not be given to the user. Undoes the operation if its result is a secret
  * that cannot be retrieved again.
+ * @param why error of the output; undefined if its reader is gone
  */
 export async function undelivered(
   session: Session,
   operation: Operation,
-  { result, why, isCopied }: Undelivered,
+  { result, why, isCopied }: { readonly result: unknown; readonly why: unknown; readonly isCopied: boolean },
 ): Promise<unknown> {
   const { cli = {}, capability } = operation;
   const known = asCofferError(why);

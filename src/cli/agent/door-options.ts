@@ -1,9 +1,8 @@
 import { type AgentDoorKind, usualUses } from '../../doors/agent/agent-door.ts';
 import { AGENT_DOORS } from '../../doors/agent/registry.ts';
 import { invalid } from '../../ground/errors.ts';
-import type { OptionSpec } from '../command.ts';
+import { type OptionSpec, switching, taking } from '../command.ts';
 import { type Given, textsOption } from '../given.ts';
-import { switching, taking } from '../parse/everywhere.ts';
 
 const USE = 'use';
 export const CONFIRM = 'confirm';

@@ -1,9 +1,8 @@
 import { parseGoDuration } from '../../ground/durations.ts';
 import { invalid } from '../../ground/errors.ts';
 import type { AgentStatus, UnlockTimes } from '../../service/agent/calls.ts';
-import type { OptionSpec } from '../command.ts';
+import { type OptionSpec, taking } from '../command.ts';
 import { type Given, textOption } from '../given.ts';
-import { taking } from '../parse/everywhere.ts';
 import { durationText, localTime } from '../terminal/time-texts.ts';
 
 const SECOND_MS = 1000;

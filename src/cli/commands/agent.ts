@@ -10,11 +10,10 @@ import { CONFIRM, chosenDoors, doorOptions, useOptions, usesFor, usesText } from
 import { findAgent, requireDirectory } from '../agent/find.ts';
 import { checkKey, listedOffers } from '../agent/offers.ts';
 import { lifetimeText } from '../agent/times.ts';
-import type { OwnCommand } from '../command.ts';
+import { argument, type OwnCommand } from '../command.ts';
 import { DONE, exitCodeOf } from '../exit-codes.ts';
 import { isBrief, printResult } from '../files/output.ts';
 import { type Given, variable } from '../given.ts';
-import { argument } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
 import { quoted } from '../terminal/shell-word.ts';
 

@@ -2,12 +2,11 @@ import { parseGoDuration } from '../../ground/durations.ts';
 import { attempt, type CofferError, invalid } from '../../ground/errors.ts';
 import { meantText, nearest } from '../../ground/nearness.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
-import type { OwnCommand } from '../command.ts';
+import { argument, type OwnCommand, switching, taking } from '../command.ts';
 import { openInFile } from '../files/in-file.ts';
 import { type JsonItem, LineCutter } from '../files/json-items.ts';
 import { printResult } from '../files/output.ts';
 import { type Given, numberOption, textOption } from '../given.ts';
-import { argument, switching, taking } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
 import { chunksOf } from '../terminal/streams.ts';
 import {

@@ -1,12 +1,12 @@
 import { isObject } from '../../ground/objects.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
 import { type KindFacts, kindNamed, RESOURCE_KINDS } from '../../operations/declaration/resource-kinds.ts';
-import { type Command, type Group, isGroup, takesWord } from '../command.ts';
+import { argument, type Command, type Group, isGroup, takesWord } from '../command.ts';
 import { notations } from '../completions/model.ts';
 import { DONE } from '../exit-codes.ts';
 import type { Environment, OptionValue } from '../given.ts';
 import { listedKind, NameList, openWithoutAsking } from '../listed-names.ts';
-import { argument, everywhereOptions } from '../parse/everywhere.ts';
+import { everywhereOptions } from '../parse/everywhere.ts';
 import { silentCredentials } from '../secrets/unlock.ts';
 import { Session } from '../session.ts';
 import { visible } from '../terminal/visible.ts';

@@ -1,13 +1,12 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { asCofferError, attempt, CofferError, conflict, invalid } from '../../ground/errors.ts';
-import type { Command } from '../command.ts';
+import { type Command, switching } from '../command.ts';
 import { DraftFile } from '../editing/draft.ts';
 import { type Editor, edit, editorOf, wouldBeVi } from '../editing/editor.ts';
 import { Takeover, targetOf } from '../editing/takeover.ts';
 import { DONE, FAILED, PROGRAM_NOT_FOUND } from '../exit-codes.ts';
 import type { Given } from '../given.ts';
-import { switching } from '../parse/everywhere.ts';
 import { passOn } from '../processes/launch.ts';
 import { remindOfGitSetup } from '../secret-files/clone-reminder.ts';
 import type { Session } from '../session.ts';

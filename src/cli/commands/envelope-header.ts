@@ -6,7 +6,7 @@ import { decryptRange, payloadOf } from '../../transit/envelope/decrypt.ts';
 import { describe, openHeader, readHeader, requireName } from '../../transit/envelope/envelope.ts';
 import { Lookahead } from '../../transit/envelope/lookahead.ts';
 import type { ByteSink, ByteSource, DataKeys } from '../../transit/envelope/ports.ts';
-import type { OwnCommand } from '../command.ts';
+import { type OwnCommand, switching } from '../command.ts';
 import { openingOptions, refuseIdentities } from '../envelope/age-options.ts';
 import { openingOf } from '../envelope/data-keys.ts';
 import { decryptedNames, type InputFile, inputsOf } from '../envelope/jobs.ts';
@@ -17,7 +17,6 @@ import { announceStandardInput } from '../files/input.ts';
 import { outPlaceOf } from '../files/out-file.ts';
 import { printResult } from '../files/output.ts';
 import type { Given } from '../given.ts';
-import { switching } from '../parse/everywhere.ts';
 import { IN, outOptions } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 

@@ -4,7 +4,7 @@ import { isAge } from '../../transit/envelope/age/detect.ts';
 import { decryptEnvelope, decryptRange } from '../../transit/envelope/decrypt.ts';
 import { encryptEnvelope } from '../../transit/envelope/encrypt.ts';
 import { Lookahead } from '../../transit/envelope/lookahead.ts';
-import type { Command } from '../command.ts';
+import { argument, type Command, taking } from '../command.ts';
 import {
   ARMOR,
   isForOthers,
@@ -35,7 +35,6 @@ import {
 import { transferAll } from '../envelope/transfer.ts';
 import { namedPairs } from '../files/operation-values.ts';
 import { type Given, textsOption } from '../given.ts';
-import { argument, taking } from '../parse/everywhere.ts';
 import { IN, outOption } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 

@@ -1,8 +1,8 @@
 import { invalid } from '../../ground/errors.ts';
 import { backendEnvironments, locationForms } from '../../store/backends/registry.ts';
-import { type Command, type Group, isGroup, nodeAt } from '../command.ts';
+import { argument, type Command, type Group, isGroup, nodeAt } from '../command.ts';
 import { DONE, exitCodeMeanings } from '../exit-codes.ts';
-import { argument, everywhereOptions } from '../parse/everywhere.ts';
+import { everywhereOptions } from '../parse/everywhere.ts';
 import { optionTerm, parseWithCommander } from '../parse/program.ts';
 import { suggestionFor } from '../parse/suggestion.ts';
 import { unlockSources } from '../secrets/secret-sources.ts';

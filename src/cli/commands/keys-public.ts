@@ -4,11 +4,10 @@ import { allowedSignerLine } from '../../signatures/allowed-signers.ts';
 import { printMinisignKey } from '../../signatures/minisign.ts';
 import { sshLine } from '../../signatures/ssh-key.ts';
 import { keyIdOf } from '../../transit/jwks.ts';
-import type { OwnCommand } from '../command.ts';
+import { type OwnCommand, taking } from '../command.ts';
 import { outPlaceOf } from '../files/out-file.ts';
 import { printResult } from '../files/output.ts';
 import { numberOption, textOption } from '../given.ts';
-import { taking } from '../parse/everywhere.ts';
 import { outOptions } from '../parse/operation-spec.ts';
 import { type PublicVersion, publicVersions, versionOf } from '../signatures/named-keys.ts';
 

@@ -10,7 +10,7 @@ import {
 import { trimSlashes } from '../../ground/trim.ts';
 import { LOGIN_PREFIX } from '../../mounts/paths.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
-import type { OwnCommand } from '../command.ts';
+import { argument, type OwnCommand, switching, taking, takingFile } from '../command.ts';
 import { printResult } from '../files/output.ts';
 import { PAIR } from '../files/pairs.ts';
 import { type Given, textOption, variable } from '../given.ts';
@@ -26,7 +26,6 @@ import {
   withNeeds,
 } from '../logins/methods.ts';
 import { requireServer } from '../other-server.ts';
-import { argument, switching, taking, takingFile } from '../parse/everywhere.ts';
 import { FIELD, FORMAT, tokenFormatOption } from '../parse/vault-options.ts';
 import { maskingLines } from '../processes/masking.ts';
 import {

@@ -7,12 +7,11 @@ import { type CatalogueBranch, isEntry } from '../../operations/catalogue-entry.
 import type { Operation, Runner } from '../../operations/declaration/operation.ts';
 import { CAPABILITY_OF, printPath, type Route, routesOf } from '../../operations/declaration/route.ts';
 import { type Table, timeCell } from '../../operations/declaration/table.ts';
-import type { OwnCommand } from '../command.ts';
+import { argument, type OwnCommand, taking } from '../command.ts';
 import { outPlaceOf } from '../files/out-file.ts';
 import { printResult } from '../files/output.ts';
 import { type Given, textOption } from '../given.ts';
 import { existingNear } from '../near-names.ts';
-import { argument, taking } from '../parse/everywhere.ts';
 import { outOptions } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 import { shellWord } from '../terminal/shell-word.ts';

@@ -1,11 +1,10 @@
 import { type CofferError, invalid } from '../../ground/errors.ts';
 import { FORMAT_NAMES } from '../../secret-files/format.ts';
 import { isSecret, RULES_NAME } from '../../secret-files/rules.ts';
-import type { ArgumentSpec, Command } from '../command.ts';
+import { type ArgumentSpec, type Command, switching } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { readStandardInput } from '../files/input.ts';
 import { type Given, textOption } from '../given.ts';
-import { switching } from '../parse/everywhere.ts';
 import { remindOfGitSetup } from '../secret-files/clone-reminder.ts';
 import {
   ENCRYPTED,

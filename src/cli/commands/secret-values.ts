@@ -5,13 +5,12 @@ import { pathOf, placeOf, type ScalarPlace, type ScalarType } from '../../secret
 import { isSecret } from '../../secret-files/rules.ts';
 import { changedAlone, spliced } from '../../secret-files/splice.ts';
 import type { SealedValue } from '../../secret-files/value.ts';
-import type { Command, OwnCommand } from '../command.ts';
+import { argument, type Command, type OwnCommand, takingFile } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { inputText, MAX_INPUT_BYTES, openInput } from '../files/input.ts';
 import { outPlaceOf } from '../files/out-file.ts';
 import { printDocument, printResult } from '../files/output.ts';
 import { type Given, textOption } from '../given.ts';
-import { argument, takingFile } from '../parse/everywhere.ts';
 import { COPY, copyOption, IN, outOptions } from '../parse/operation-spec.ts';
 import { clipboardFor } from '../processes/clipboard-for.ts';
 import { remindOfGitSetup } from '../secret-files/clone-reminder.ts';

@@ -1,13 +1,12 @@
 import { invalid } from '../../ground/errors.ts';
 import type { Details } from '../../operations/declaration/table.ts';
-import type { OwnCommand } from '../command.ts';
+import { type OwnCommand, switching, takingFile } from '../command.ts';
 import { DONE, exitCodeOf, FAILED } from '../exit-codes.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { inputText, readStandardInput } from '../files/input.ts';
 import { printResult } from '../files/output.ts';
 import { textOption } from '../given.ts';
 import { requireServer } from '../other-server.ts';
-import { switching, takingFile } from '../parse/everywhere.ts';
 import { IN } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 

@@ -13,12 +13,11 @@ import { DamageError } from '../../store/administration/verified.ts';
 import type { SealedStore } from '../../store/sealed/sealed-store.ts';
 import type { SlotSummary } from '../../store/slots/slot-kind.ts';
 import { lockAgent, sayWhyAsked } from '../agent/managing.ts';
-import type { OwnCommand } from '../command.ts';
+import { type OwnCommand, takingFile } from '../command.ts';
 import { unlessUnseen } from '../doubts.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { isBrief, printDocument, printResult } from '../files/output.ts';
 import { textOption } from '../given.ts';
-import { takingFile } from '../parse/everywhere.ts';
 import {
   newPassphrase,
   newsOfSlots,

@@ -10,13 +10,12 @@ import {
 } from '../../signatures/allowed-signers.ts';
 import { parseRevokedKeys, parseSshLine, sshFingerprint, sshKeyTitle } from '../../signatures/ssh-key.ts';
 import { parseSshSignature, type SshSignature, verifySshSignature } from '../../signatures/ssh-signature.ts';
-import type { Command, OptionSpec } from '../command.ts';
+import { type Command, type OptionSpec, switching } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { inputText, MAX_INPUT_BYTES, readShortText } from '../files/input.ts';
 import { writeOutFile } from '../files/out-file.ts';
 import { type Given, textOption } from '../given.ts';
-import { switching } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
 import { FORMATS } from '../signatures/formats.ts';
 import { signerOf } from '../signatures/named-keys.ts';

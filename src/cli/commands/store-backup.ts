@@ -1,6 +1,6 @@
 import { backupStore, restoreStore, verifyBackup } from '../../store/administration/backup.ts';
 import { printLocation } from '../../store/backends/registry.ts';
-import type { OwnCommand } from '../command.ts';
+import { argument, type OwnCommand } from '../command.ts';
 import {
   heldBackupPath,
   refuseTerminal,
@@ -10,7 +10,6 @@ import {
 } from '../files/backup-streams.ts';
 import { mayReplace } from '../files/out-file.ts';
 import { printDocument } from '../files/output.ts';
-import { argument } from '../parse/everywhere.ts';
 import { FORCE, forceOption } from '../parse/operation-spec.ts';
 import { interruptible } from '../processes/interruptible.ts';
 import { credentialsFor } from '../secrets/unlock.ts';

@@ -5,10 +5,9 @@ import { attempt, failingAs } from '../../ground/errors.ts';
 import { version as number } from '../../ground/version.ts';
 import { diskError } from '../../store/backends/files/disk-errors.ts';
 import { generateMasterKey } from '../../store/master-key.ts';
-import type { OwnCommand } from '../command.ts';
+import { type OwnCommand, switching } from '../command.ts';
 import { outPlaceOf } from '../files/out-file.ts';
 import { jsonText, printResult } from '../files/output.ts';
-import { switching } from '../parse/everywhere.ts';
 import { COPY, copyOption, outOptions } from '../parse/operation-spec.ts';
 import { clipboardFor } from '../processes/clipboard-for.ts';
 

@@ -9,13 +9,12 @@ import {
 } from '../../operations/tags/relationships.ts';
 import { type KeyTagsData, tag as tagKey, untag as untagKey } from '../../operations/transit/key-tags.ts';
 import { parseAnyIdentifier } from '../../tags/identifiers.ts';
-import type { Command } from '../command.ts';
+import { type Command, switching, taking } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { type RawValues, resolved } from '../files/operation-values.ts';
 import { printResult } from '../files/output.ts';
 import { type Given, textsOption } from '../given.ts';
 import { commandOf } from '../operation-command.ts';
-import { switching, taking } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
 import { type Choice, choiceOf, chosenWorkspaces, whereOptions } from '../tags/chosen.ts';
 import { carryOut, inCalls } from '../tags/in-calls.ts';

@@ -5,14 +5,13 @@ import { copiedFirst, counted, type TagResource } from '../../operations/tags/do
 import { deletionQuestion, remove, rename, UNUSED_ONLY } from '../../operations/tags/tags.ts';
 import { anyOf, foldCase } from '../../tags/names.ts';
 import { tagNotFound } from '../../tags/organization.ts';
-import type { Command, OwnCommand } from '../command.ts';
+import { type Command, type OwnCommand, switching, taking } from '../command.ts';
 import { everyPage } from '../every-page.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { resolved } from '../files/operation-values.ts';
 import { printResult } from '../files/output.ts';
 import { textsOption } from '../given.ts';
 import { commandOf } from '../operation-command.ts';
-import { switching, taking } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
 import { carryOut, deletingUnused, inCalls } from '../tags/in-calls.ts';
 import { organizationOf, shownTag } from '../tags/surroundings.ts';

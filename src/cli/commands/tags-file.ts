@@ -5,14 +5,13 @@ import { FORMAT_NAMES, formatOf, loadFormat, MAX_FILE_BYTES } from '../../tag-fi
 import type { TagFile, TagFormatName } from '../../tag-files/tag-file.ts';
 import { toTree } from '../../tag-files/tree.ts';
 import { plainName, tagName } from '../../tags/names.ts';
-import type { Command, OwnCommand } from '../command.ts';
+import { argument, type Command, type OwnCommand, switching, taking } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { announceStandardInput, inputText } from '../files/input.ts';
 import { outPlaceOf } from '../files/out-file.ts';
 import { printResult } from '../files/output.ts';
 import { choiceOption, type Given, textOption, textsOption, variable } from '../given.ts';
-import { argument, switching, taking } from '../parse/everywhere.ts';
 import { OUT, outOptions } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 import { carryOutPlan } from '../tags/carry-out.ts';

@@ -10,14 +10,13 @@ import {
 import { tagsOf } from '../../operations/tags/relationships.ts';
 import { show } from '../../operations/tags/tags.ts';
 import { tags as tagsOfKey } from '../../operations/transit/key-tags.ts';
-import type { Command } from '../command.ts';
+import { type Command, switching } from '../command.ts';
 import { everyPage } from '../every-page.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { rawValues, resolved } from '../files/operation-values.ts';
 import { outPlaceOf } from '../files/out-file.ts';
 import { formatFor, printResult } from '../files/output.ts';
 import { commandOf } from '../operation-command.ts';
-import { switching } from '../parse/everywhere.ts';
 import { specOf } from '../parse/operation-spec.ts';
 
 /** Tag, and the workspaces that use it. */

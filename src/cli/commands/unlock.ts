@@ -3,10 +3,10 @@ import { asCofferError, closing } from '../../ground/errors.ts';
 import { findAgent, requireDirectory } from '../agent/find.ts';
 import { areTimesGiven, timeOptions, timesOf } from '../agent/times.ts';
 import { keepUnlocked, requireNoTrailYet, sayUntil } from '../agent/unlock.ts';
-import type { OwnCommand } from '../command.ts';
+import { type OwnCommand, takingFile } from '../command.ts';
 import { printDocument } from '../files/output.ts';
 import { textOption } from '../given.ts';
-import { AUDIT_LOG, auditOption, takingFile } from '../parse/everywhere.ts';
+import { AUDIT_LOG, auditOption } from '../parse/everywhere.ts';
 import { unlockStore } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
 

@@ -9,7 +9,7 @@ import { type GivenKey, isPublicKeyText, parsePublicKeys } from '../../signature
 import { parseSshLine, sshFingerprint } from '../../signatures/ssh-key.ts';
 import { DEFAULT_HASH } from '../../transit/hashing.ts';
 import type { SignatureRequest } from '../../transit/signing.ts';
-import { type Command, typedOptions } from '../command.ts';
+import { argument, type Command, switching, taking, takingFile, typedOptions } from '../command.ts';
 import { DONE, NOT_VALID } from '../exit-codes.ts';
 import { FileHasher, readRest, STANDARD } from '../files/hashing.ts';
 import { headOf, openInFile, readFileWhole } from '../files/in-file.ts';
@@ -25,7 +25,6 @@ import {
 } from '../files/input.ts';
 import { printResult } from '../files/output.ts';
 import { choiceOption, type Given, textOption } from '../given.ts';
-import { argument, switching, taking, takingFile } from '../parse/everywhere.ts';
 import { optionsOf } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 import { ENDINGS, namespaceIn, namespaceOption, withFileBeforeSignature } from '../signatures/naming.ts';

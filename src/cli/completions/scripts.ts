@@ -4,9 +4,29 @@ import { type CommandPlace, type CompletionValues, HELP_COMMAND, notations, valu
 
 /** Returns the shell functions with the completion tables, which bash and zsh both understand. */
 function tables(places: readonly CommandPlace[]): string {
-  return [childrenTable(places), flagsTable(places), valuesTable(places), argumentsTable(places), MANY].join(
-    '\n',
+  const values = places.flatMap(({ path, options }) =>
+    options.filter(takesWord).flatMap((option) => {
+      const words = printValues(valuesOf(option));
+      return notations(option).map((notation) => [`${path}|${notation}`, words] as const);
+    }),
   );
+  const positions = places.flatMap(({ path, arguments: specs }) =>
+    specs.map((spec, at) => [`${path}|${at}${spec.many ? '+' : ''}`, printValues(valuesOf(spec))] as const),
+  );
+  const children = places.map(
+    (place) => [place.path, place.children.map(({ word }) => word).join(' ')] as const,
+  );
+  const flags = places.map(({ path, options }) => [path, options.flatMap(notations).join(' ')] as const);
+  return [
+    // The words that can follow a command; fails if there is no such command.
+    table('_coffer_children', '"$1"', children),
+    table('_coffer_flags', '"$1"', flags),
+    // The completions of an option's value; fails if it takes none.
+    table('_coffer_values', '"$1|$2"', values),
+    // The completions of the argument at a position (from 0).
+    table('_coffer_argument', '"$1|$2"', positions),
+    MANY,
+  ].join('\n');
 }
 
 /** Shell function that prints the completions of an argument that may be repeated up to a position. */
@@ -47,49 +67,6 @@ const helped = (words: string): string => `  if [[ $place == ${HELP_COMMAND} && 
     done
     isHelp=1
   fi`;
-
-/** Returns a function that prints the words that can follow a command, or fails if there is no such command. */
-const childrenTable = (places: readonly CommandPlace[]): string =>
-  table(
-    '_coffer_children',
-    '"$1"',
-    places.map(({ path, children }) => [path, children.map(({ word }) => word).join(' ')]),
-  );
-
-const flagsTable = (places: readonly CommandPlace[]): string =>
-  table(
-    '_coffer_flags',
-    '"$1"',
-    places.map(({ path, options }) => [path, options.flatMap(notations).join(' ')]),
-  );
-
-/** Returns a function that prints the completions of an option's value, or fails if it takes none. */
-const valuesTable = (places: readonly CommandPlace[]): string =>
-  table(
-    '_coffer_values',
-    '"$1|$2"',
-    places.flatMap(({ path, options }) =>
-      options
-        .filter(takesWord)
-        .flatMap((option) =>
-          notations(option).map(
-            (notation) => [`${path}|${notation}`, printValues(valuesOf(option))] as const,
-          ),
-        ),
-    ),
-  );
-
-/** Returns a function that prints the completions of the argument at a position (from 0). */
-const argumentsTable = (places: readonly CommandPlace[]): string =>
-  table(
-    '_coffer_argument',
-    '"$1|$2"',
-    places.flatMap(({ path, arguments: specs }) =>
-      specs.map(
-        (spec, index) => [`${path}|${index}${spec.many ? '+' : ''}`, printValues(valuesOf(spec))] as const,
-      ),
-    ),
-  );
 
 function printValues(values: CompletionValues): string {
   if (values.kind === 'words') return `words ${values.words.join(' ')}`;

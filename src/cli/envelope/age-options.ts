@@ -1,7 +1,6 @@
 import { invalid } from '../../ground/errors.ts';
-import type { OptionSpec } from '../command.ts';
+import { type OptionSpec, switching, taking, takingFile } from '../command.ts';
 import { type Given, textsOption } from '../given.ts';
-import { switching, taking, takingFile } from '../parse/everywhere.ts';
 
 /** Options for files in the age format. The code that uses them is loaded on demand. */
 

@@ -7,10 +7,9 @@ import { meantText, nearest } from '../../ground/nearness.ts';
 import { isMissing } from '../../operations/declaration/deleting.ts';
 import { context } from '../../operations/transit/parameters.ts';
 import type { ByteRange } from '../../transit/envelope/decrypt.ts';
-import type { OptionSpec } from '../command.ts';
+import { argument, type OptionSpec, taking, takingFile } from '../command.ts';
 
 import { type Given, numberOption, textOption, textsOption } from '../given.ts';
-import { argument, taking, takingFile } from '../parse/everywhere.ts';
 import { CIPHERTEXT, forceOption, IN, optionsOf } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 import { shellWord } from '../terminal/shell-word.ts';

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { CofferError, expected, invalid } from '../../ground/errors.ts';
-import type { OptionSpec } from '../command.ts';
-import { taking } from '../parse/everywhere.ts';
+import { type OptionSpec, taking } from '../command.ts';
 import type { Session } from '../session.ts';
 import type { Input } from '../terminal/streams.ts';
 import { openInFile, readFileWhole } from './in-file.ts';

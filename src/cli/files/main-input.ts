@@ -90,11 +90,6 @@ export async function hashedMainInput<T>(
   return made ?? ofBytes(Buffer.alloc(0));
 }
 
-interface InputReaders<T> {
-  readonly ofValue: (bytes: Buffer) => T;
-  readonly ofFile: (opened: OpenedInput) => Promise<T>;
-}
-
 /**
  * Opens the input, processes it according to its type, and closes it.
  * @returns undefined if none was given
@@ -103,7 +98,7 @@ async function taken<T>(
   session: Session,
   operation: Operation,
   { value, file }: TypedInput,
-  { ofValue, ofFile }: InputReaders<T>,
+  { ofValue, ofFile }: { ofValue(bytes: Buffer): T; ofFile(opened: OpenedInput): Promise<T> },
 ): Promise<T | undefined> {
   const { fromFile, optional, onRequest } = operation.cli?.input ?? {};
   const { as, param } = operation.cli?.input ?? {};

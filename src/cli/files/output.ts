@@ -46,14 +46,17 @@ export async function printResult(
   destination = STANDARD_OUTPUT,
 ): Promise<boolean> {
   if (data === undefined) return true;
-  const terminal = isToTerminal(session, destination);
-  const format = formatFor(session, shape, destination);
-  const isForPerson = terminal && (isTable(format) || session.settings.format === undefined);
+  const isForPerson =
+    isToTerminal(session, destination) &&
+    (isTable(formatFor(session, shape, destination)) || session.settings.format === undefined);
   if (isForPerson && shape.empty !== undefined && isEmptyList(data, shape)) {
     session.say(emptyText(session, shape.empty));
     return true;
   }
-  return write(session, destination, await rendered(session, data, { shape, format, terminal, destination }));
+  const text = await rendered(session, data, shape, destination);
+  if (destination.file === undefined) return isRead(() => session.streams.out.write(text));
+  await writeOutFile(destination.file, text);
+  return true;
 }
 
 /**
@@ -110,18 +113,14 @@ export function sayWritten(session: Session, { result }: OutputShape, to: OutPla
 const isToTerminal = ({ streams }: Session, { file }: Destination): boolean =>
   file === undefined && streams.out.isTerminal;
 
-interface Rendering {
-  readonly shape: OutputShape;
-  readonly format: OutputFormat;
-  readonly terminal: boolean;
-  readonly destination: Destination;
-}
-
 async function rendered(
   session: Session,
   data: unknown,
-  { shape, format, terminal, destination }: Rendering,
+  shape: OutputShape,
+  destination: Destination,
 ): Promise<string | Buffer> {
+  const terminal = isToTerminal(session, destination);
+  const format = formatFor(session, shape, destination);
   if (format === 'json') return jsonText(data, terminal);
   if (isTable(format)) {
     const wide = format === 'wide';
@@ -328,12 +327,4 @@ async function tableText(session: Session, table: Table, terminal: boolean, wide
     columns: session.streams.out.columns,
     wide,
   });
-}
-
-async function write(session: Session, destination: Destination, data: string | Buffer): Promise<boolean> {
-  if (destination.file === undefined) {
-    return isRead(() => session.streams.out.write(data));
-  }
-  await writeOutFile(destination.file, data);
-  return true;
 }

@@ -1,6 +1,6 @@
 import { DIALECTS, type Dialect } from '../../transit/engine.ts';
+import { taking } from '../command.ts';
 import { choiceOption, type Given } from '../given.ts';
-import { taking } from './everywhere.ts';
 
 export const dialectOption = taking(
   'dialect',

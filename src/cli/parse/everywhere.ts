@@ -1,37 +1,8 @@
 import { invalid } from '../../ground/errors.ts';
 import { locationForms } from '../../store/backends/registry.ts';
-import type { ArgumentSpec, Command, Invocation, OptionSpec } from '../command.ts';
+import { type Command, type Invocation, type OptionSpec, switching, taking, takingFile } from '../command.ts';
 import type { OptionValue } from '../given.ts';
 import { outputFormats } from '../settings.ts';
-
-/** Declares an option with a value. */
-export const taking = (
-  flag: string,
-  metavar: string,
-  help: string,
-  more: Partial<Omit<OptionSpec, 'flag' | 'metavar' | 'help'>> = {},
-): OptionSpec => ({ flag, takes: 'value', metavar, help, ...more });
-
-/** Declares an option whose value is a file name. */
-export const takingFile = (
-  flag: string,
-  help: string,
-  more: Partial<Pick<OptionSpec, 'excludes' | 'fallback' | 'takes'>> = {},
-): OptionSpec => taking(flag, 'FILE', help, { offers: 'file', ...more });
-
-/** Declares an option without a value. */
-export const switching = (
-  flag: string,
-  help: string,
-  more: Pick<OptionSpec, 'excludes' | 'fallback' | 'short'> = {},
-): OptionSpec => ({ flag, takes: 'nothing', help, ...more });
-
-/** Declares an argument, which is required unless told otherwise. */
-export const argument = (
-  metavar: string,
-  help: string,
-  more: Partial<Omit<ArgumentSpec, 'metavar' | 'help'>> = {},
-): ArgumentSpec => ({ metavar, help, required: true, ...more });
 
 /** Options that every command has, before or after its name. */
 export const everywhereOptions: readonly OptionSpec[] = [

@@ -4,10 +4,17 @@ import type { Operation } from '../../operations/declaration/operation.ts';
 import { type CliParam, flagOf, type Param, type Params } from '../../operations/declaration/params.ts';
 import { RESOURCE_KINDS } from '../../operations/declaration/resource-kinds.ts';
 import { routesOf } from '../../operations/declaration/route.ts';
-import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts';
+import {
+  type ArgumentSpec,
+  argument,
+  type CommandSpec,
+  type OptionSpec,
+  switching,
+  taking,
+  takingFile,
+} from '../command.ts';
 import { type Given, textOption } from '../given.ts';
 import { inFlags } from '../terminal/hint-words.ts';
-import { argument, switching, taking, takingFile } from './everywhere.ts';
 import { FIELD, FORMAT, fieldOption, SELF, tokenFormatOption } from './vault-options.ts';
 
 /** Command-line syntax of an operation, derived completely from its declaration. */

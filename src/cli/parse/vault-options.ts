@@ -1,5 +1,4 @@
-import type { OptionSpec } from '../command.ts';
-import { taking } from './everywhere.ts';
+import { type OptionSpec, taking } from '../command.ts';
 
 /**
  * Options of commands that Vault has too, with its names and values.

@@ -1,8 +1,7 @@
 import { isRegularFile } from '../../ground/directories.ts';
 import { asCofferError, CofferError, invalid, withOtherHint } from '../../ground/errors.ts';
-import { type CommandSpec, type OptionSpec, typedOptions } from '../command.ts';
+import { type CommandSpec, type OptionSpec, taking, typedOptions } from '../command.ts';
 import { type Given, textOption } from '../given.ts';
-import { taking } from '../parse/everywhere.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 
 const NAMESPACE = 'namespace';

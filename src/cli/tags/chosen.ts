@@ -1,9 +1,8 @@
 import type { Runner } from '../../operations/declaration/operation.ts';
 import type { WorkspaceResource } from '../../operations/tags/documents.ts';
 import { anyOf, isPattern, wildcard } from '../../tags/names.ts';
-import type { OptionSpec } from '../command.ts';
+import { type OptionSpec, taking } from '../command.ts';
 import { type Given, textsOption } from '../given.ts';
-import { taking } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
 import { keysIn, withBindings } from './surroundings.ts';
 
