@@ -4,7 +4,6 @@ import { utf8 } from '../../ground/bytes.ts';
 import { closing, invalid } from '../../ground/errors.ts';
 import { isInside, printManifest } from '../../signatures/manifest.ts';
 import { argument, type OwnCommand, taking, takingFile, typedOptions } from '../command.ts';
-import { KEY_NAME } from '../../transit/key-document.ts';
 import { FileHasher, STANDARD } from '../files/hashing.ts';
 import { openInFile } from '../files/in-file.ts';
 import { mayReplace, writeOutFile } from '../files/out-file.ts';

@@ -1,7 +1,6 @@
 import { asCofferError, invalid } from '../../ground/errors.ts';
 import type { Session } from '../session.ts';
 import { withPermission } from '../with-permission.ts';
-import type { TypedInput } from './main-input.ts';
 import type { RawValues } from './operation-values.ts';
 
 /**
@@ -18,6 +17,13 @@ export function refuseSecretArgument(param: string, value: string | undefined, v
     field: param,
     hint: 'pass it on standard input (-) or with --in, or omit it to be prompted',
   });
+}
+
+/** Other sources of a secret, and the mount that it is for. */
+interface TypedSecret {
+  readonly value: string | undefined;
+  readonly file: string | undefined;
+  readonly mount: string | undefined;
 }
 
 /** Secret that a command takes. */
@@ -37,7 +43,7 @@ interface SoughtSecret {
 export async function askedSecret(
   session: Session,
   sought: SoughtSecret,
-  { value, file, mount }: TypedInput,
+  { value, file, mount }: TypedSecret,
 ): Promise<string | undefined> {
   const { param, secret: question = param, onRequest, checked } = sought;
   // Data on standard input is the secret, if one is required.

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Caller, owner } from '../../../src/operations/declaration/operation.ts';
+import type { Caller } from '../../../src/operations/declaration/operation.ts';
+import { owner } from '../../../src/operations/declaration/operation.ts';
 import { isLong } from '../../long.ts';
 import { refused } from '../../refusal.ts';
 import { TagsApi, workspace } from './tags-api.ts';

@@ -13,7 +13,8 @@ import {
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type ChunkStage, decryption, encryption } from '../../../src/transit/envelope/chunk-cipher.ts';
+import type { ChunkStage } from '../../../src/transit/envelope/chunk-cipher.ts';
+import { decryption, encryption } from '../../../src/transit/envelope/chunk-cipher.ts';
 import { Lookahead } from '../../../src/transit/envelope/lookahead.ts';
 import type { ByteSink, ByteSource, PlainFile } from '../../../src/transit/envelope/ports.ts';
 import { pump } from '../../../src/transit/envelope/pump.ts';

@@ -3,7 +3,8 @@ import { wipe } from '../../../ground/bytes.ts';
 import { type CofferError, denied, invalid } from '../../../ground/errors.ts';
 import type { Random } from '../../../ground/random.ts';
 import { AGE_CIPHER } from '../../key-types/age/kem.ts';
-import { type ChunkStage, decryption, encryption } from '../chunk-cipher.ts';
+import type { ChunkStage } from '../chunk-cipher.ts';
+import { decryption, encryption } from '../chunk-cipher.ts';
 import { type ByteRange, decryptPayload, decryptPayloadRange, payloadOf } from '../decrypt.ts';
 import { Lookahead, readExactly } from '../lookahead.ts';
 import {
@@ -122,7 +123,7 @@ async function written(
 }
 
 /** Age file whose header was read. */
-export interface AgeFile {
+interface AgeFile {
   readonly header: AgeHeader;
   readonly armor: boolean;
   /** Length of the header, in bytes, which is where the nonce begins. */
