@@ -35,10 +35,11 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null;
 
-function* nodesIn(value: unknown): Generator<Node> {
-  if (!isNode(value)) return;
-  if (typeof value['type'] === 'string') yield value;
-  for (const inner of Object.values(value)) yield* nodesIn(inner);
+function nodesIn(value: unknown, found: Node[] = []): readonly Node[] {
+  if (!isNode(value)) return found;
+  if (typeof value['type'] === 'string') found.push(value);
+  for (const inner of Object.values(value)) nodesIn(inner, found);
+  return found;
 }
 
 const nameOf = (node: unknown): string =>
