@@ -69,10 +69,7 @@ function withOtherNames(
   text: string,
   file: string,
 ): readonly Assignment[] {
-  const begun = begunBefore(
-    text,
-    assignments.map(({ place: { start }, lineStart }) => ({ start, lineStart })),
-  );
+  const begun = begunBefore(text, assignments);
   return assignments.map((assignment, index) => {
     const otherNameAt = begun[index];
     if (otherNameAt === undefined) return assignment;
@@ -231,12 +228,6 @@ const READINGS: readonly Reading[] = ENDINGS.flatMap((ends) =>
   [true, false].flatMap((isStrict) => [ASSIGNMENT, ANY_NAME].map((head) => ({ ends, isStrict, head }))),
 );
 
-/** Start of a value, and of its line. */
-interface Begin {
-  readonly start: number;
-  readonly lineStart: number;
-}
-
 /**
  * Returns, for each value, the start of an earlier value that includes it for some readers: because its quote ends
  * later for them, or never (a decrypted value may contain a quote that ends it), or because they do not treat a lone
@@ -244,17 +235,17 @@ interface Begin {
  * the next one.
  * @param values in the order of the text
  */
-function begunBefore(text: string, values: readonly Begin[]): readonly (number | undefined)[] {
+function begunBefore(text: string, values: readonly Assignment[]): readonly (number | undefined)[] {
   const begun = values.map(({ lineStart }, index) => {
     const before = values[index - 1];
     if (before === undefined) return undefined;
     const isJoined =
       text[lineStart - 1] === '\r' || EMPTY_WITH_BLANK.test(text.slice(before.lineStart, lineStart));
-    return isJoined ? before.start : undefined;
+    return isJoined ? before.place.start : undefined;
   });
   for (const reading of /["'`]/.test(text) ? READINGS : []) {
     let index = 0;
-    const startsBefore = (offset: number): boolean => (values[index]?.start ?? offset) < offset;
+    const startsBefore = (offset: number): boolean => (values[index]?.place.start ?? offset) < offset;
     for (const [from, to] of quotedIn(text, reading)) {
       while (startsBefore(from + 1)) index++;
       for (; startsBefore(to); index++) begun[index] ??= from;

@@ -74,14 +74,11 @@ export function align(
   };
 }
 
-interface PlaceSides {
-  readonly was: ScalarPlace | undefined;
-  readonly ours: ScalarPlace | undefined;
-  readonly theirs: ScalarPlace | undefined;
-}
-
 /** Returns the merged value of a name; undefined if it is removed. */
-function outcomeOf({ was, ours, theirs }: PlaceSides, equal: boolean): ScalarPlace | 'disputed' | undefined {
+function outcomeOf(
+  { was, ours, theirs }: Readonly<Record<'was' | 'ours' | 'theirs', ScalarPlace | undefined>>,
+  equal: boolean,
+): ScalarPlace | 'disputed' | undefined {
   if (ours?.source === theirs?.source || equal) return ours;
   if (ours?.source === was?.source) return theirs;
   if (theirs?.source === was?.source) return ours;

@@ -46,15 +46,8 @@ const BEGINNING = /^coffer:[\w./-]+:(?:$|v$|v\d+(?:$|:))/;
 /** Whether a text is what is left of an encrypted value that was cut or altered. */
 export const looksDamaged = (text: string): boolean => BEGINNING.test(text) && parseValue(text) === undefined;
 
-/** Encrypted value in any text, with offsets in UTF-16 units. */
-interface ValueInText {
-  readonly start: number;
-  readonly end: number;
-  readonly value: SealedValue;
-}
-
 /** Finds the encrypted values in any text. */
-export function* valuesIn(text: string): Generator<ValueInText> {
+export function* valuesIn(text: string) {
   if (!text.includes('coffer:')) return;
   for (const { index, 0: found } of text.matchAll(ANYWHERE)) {
     const value = parseValue(found);

@@ -151,10 +151,7 @@ const secureContext = ({ certificate, key, clients }: TlsCertificate): SecureCon
 });
 
 /** Like `answer` of `HttpServerOptions`, with the listen address of the request. */
-type AnswerThere = (
-  exchange: Parameters<HttpServerOptions['answer']>[0],
-  address: ListenAddress,
-) => ReturnType<HttpServerOptions['answer']>;
+type AnswerThere = (exchange: Exchange, address: ListenAddress) => Promise<Answer>;
 
 /** All listeners of one process. */
 export class Listeners {

@@ -22,7 +22,7 @@ import {
   texts,
   type ValuesOf,
 } from '../declaration/params.ts';
-import { listAnswer, listing, loginOperations, pageOf, roleName } from './named-objects.ts';
+import { found, listAnswer, listing, loginOperations, pageOf, roleName } from './named-objects.ts';
 import {
   givenSettings,
   olderTokenParams,
@@ -74,11 +74,8 @@ const printRole = ({ settings, token }: AppRole) => ({
   ...token,
 });
 
-async function existing(room: AppRolePorts, name: string): Promise<AppRole> {
-  const role = await rolesOf(room).read(name);
-  if (role === undefined) throw noRole(name);
-  return role;
-}
+const existing = async (room: AppRolePorts, name: string): Promise<AppRole> =>
+  found(await rolesOf(room).read(name), 'role', name, 'role_name');
 
 const noRole = (name: string): CofferError => notFound(`no role ${name}`, { field: 'role_name' });
 

@@ -19,14 +19,14 @@ import {
 import { login as logIn, roleThatFits } from '../../access/methods/cert/login.ts';
 import { refuseOnlineChecks, writeRole } from '../../access/methods/cert/roles.ts';
 import { printGoTime } from '../../ground/clock.ts';
-import { invalid, notFound, ownWords } from '../../ground/errors.ts';
+import { invalid, ownWords } from '../../ground/errors.ts';
 import { withoutUndefined } from '../../ground/objects.ts';
 import { deletingByName, eachNamed } from '../declaration/deleting.ts';
 import { lacking } from '../declaration/lacking.ts';
 import { done, warned } from '../declaration/operation.ts';
 import { duration, flag, givenOf, hidden, integer, text, texts } from '../declaration/params.ts';
 import type { Details } from '../declaration/table.ts';
-import { listAnswer, listing, loginOperations, pageOf, roleName } from './named-objects.ts';
+import { found, listAnswer, listing, loginOperations, pageOf, roleName } from './named-objects.ts';
 import { loginAnswer } from './token-answers.ts';
 import {
   givenSettings,
@@ -128,11 +128,9 @@ export const read = certOperation({
   withoutSecret: true,
   params: { name },
   cli: { details: certDetails },
-  async run({ room }, values) {
-    const role = await rolesOf(room).read(values.name);
-    if (role === undefined) throw notFound(`no role ${values.name}`, { field: 'name' });
-    return { data: printRole(role) };
-  },
+  run: async ({ room }, values) => ({
+    data: printRole(found(await rolesOf(room).read(values.name), 'role', values.name)),
+  }),
 });
 
 export const write = certOperation({
@@ -154,15 +152,7 @@ export const write = certOperation({
     },
   },
   async run({ room }, { name: role, lease, ...values }) {
-    const { ocsp_enabled, ocsp_ca_certificates, ocsp_servers_override } = values;
-    const { ocsp_fail_open, ocsp_query_all_servers } = values;
-    refuseOnlineChecks({
-      ocsp_enabled,
-      ocsp_ca_certificates,
-      ocsp_servers_override,
-      ocsp_fail_open,
-      ocsp_query_all_servers,
-    });
+    refuseOnlineChecks(givenOf(unusedParams, values));
     if ((values.ocsp_max_retries ?? 0) < 0) {
       throw invalid(ownWords('ocsp_max_retries can not be a negative number'), { field: 'ocsp_max_retries' });
     }

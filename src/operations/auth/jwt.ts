@@ -9,7 +9,7 @@ import { deletingByName, eachNamed } from '../declaration/deleting.ts';
 import { done, warned } from '../declaration/operation.ts';
 import { givenOf, text, type ValuesOf } from '../declaration/params.ts';
 import { configParams, roleParams, settingsParams } from './jwt-params.ts';
-import { listAnswer, listing, loginOperations, pageOf, roleName } from './named-objects.ts';
+import { found, listAnswer, listing, loginOperations, pageOf, roleName } from './named-objects.ts';
 import { loginAnswer } from './token-answers.ts';
 import { givenSettings, roleDetails, unknownPolicies } from './token-settings.ts';
 
@@ -69,11 +69,9 @@ export const read = jwtOperation({
   withoutSecret: true,
   params: { name },
   cli: { details: roleDetails },
-  async run({ room }, values) {
-    const role = await rolesOf(room).read(values.name);
-    if (role === undefined) throw notFound(`no role ${values.name}`, { field: 'name' });
-    return { data: printRole(role) };
-  },
+  run: async ({ room }, values) => ({
+    data: printRole(found(await rolesOf(room).read(values.name), 'role', values.name)),
+  }),
 });
 
 type JwtRoleValues = ValuesOf<typeof roleParams>;

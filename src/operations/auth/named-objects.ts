@@ -1,6 +1,6 @@
 /** Roles, users and other objects with names: the names in paths, and lists of them. */
 
-import { invalid } from '../../ground/errors.ts';
+import { invalid, notFound } from '../../ground/errors.ts';
 import type { ListOptions } from '../../store/store.ts';
 import { operationsOf } from '../declaration/mount-operations.ts';
 import type { MountCall, Outcome } from '../declaration/operation.ts';
@@ -81,6 +81,12 @@ export const listCli = (what: string, create: string) =>
 /** Returns what lists of names have in common that are returned in pages. */
 export const listing = (what: string, create: string) =>
   ({ withoutSecret: true, params: listParams, cli: listCli(what, create) }) as const;
+
+/** @throws `not-found` if there is no role or user of the name */
+export function found<T>(role: T | undefined, what: string, name: string, field = 'name'): T {
+  if (role === undefined) throw notFound(`no ${what} ${name}`, { field });
+  return role;
+}
 
 export const listAnswer = (keys: readonly string[]): Outcome<{ readonly keys: readonly string[] }> => ({
   data: { keys },

@@ -1,13 +1,13 @@
 /** Operations below a mount of `userpass`. */
 
 import { type NewPassword, Userpass } from '../../access/methods/userpass/userpass.ts';
-import { asCofferError, invalid, notFound, ownWords } from '../../ground/errors.ts';
+import { asCofferError, invalid, ownWords } from '../../ground/errors.ts';
 import type { JsonObject } from '../../ground/objects.ts';
 import { deletingByName, eachNamed } from '../declaration/deleting.ts';
 import { operationsOf } from '../declaration/mount-operations.ts';
 import { done, type MountCall, type Runner } from '../declaration/operation.ts';
-import { hidden, text } from '../declaration/params.ts';
-import { listAnswer, listing, pageOf, roleName } from './named-objects.ts';
+import { hidden, text, type ValuesOf } from '../declaration/params.ts';
+import { found, listAnswer, listing, pageOf, roleName } from './named-objects.ts';
 import { loginAnswer } from './token-answers.ts';
 import {
   givenSettings,
@@ -33,10 +33,7 @@ const userpassOperation = operationsOf('userpass', async (call: MountCall) => {
  * Returns the new password.
  * @throws `invalid` if both forms are given
  */
-function passwordIn(values: {
-  readonly password?: string;
-  readonly password_hash?: string;
-}): NewPassword | undefined {
+function passwordIn(values: ValuesOf<typeof passwordParams>): NewPassword | undefined {
   const { password: plain = '', password_hash: hash = '' } = values;
   if (plain !== '' && hash !== '') {
     throw invalid(ownWords('only one of password or password_hash may be provided'), {
@@ -58,11 +55,7 @@ export const read = userpassOperation({
   withoutSecret: true,
   params: { name },
   cli: { details: roleDetails },
-  async run({ users }, values) {
-    const settings = await users.read(values.name);
-    if (settings === undefined) throw notFound(`no user ${values.name}`, { field: 'name' });
-    return { data: settings };
-  },
+  run: async ({ users }, { name }) => ({ data: found(await users.read(name), 'user', name) }),
 });
 
 /** Message about a method that is not enabled. */

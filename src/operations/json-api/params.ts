@@ -25,25 +25,17 @@ export const organizationFlag = {
   refersTo: 'organization',
 } as const satisfies CliParam;
 
+const requiredOrganization = (cli: CliParam) =>
+  text({ help: 'Name of the organization.', required: true, cli });
+
 /** The organization in a path, `--org` on the command line. */
-export const organizationName = text({
-  help: 'Name of the organization.',
-  required: true,
-  cli: organizationFlag,
-});
+export const organizationName = requiredOrganization(organizationFlag);
+
+const inArguments = { metavar: 'NAME', refersTo: 'organization' } as const;
 
 /** Organization that an operation is about, as the command's argument. */
-export const eachOrganization = text({
-  help: 'Name of the organization.',
-  required: true,
-  cli: { positional: 'each', metavar: 'NAME', refersTo: 'organization' },
-});
-
-export const namedOrganization = text({
-  help: 'Name of the organization.',
-  required: true,
-  cli: { positional: true, metavar: 'NAME', refersTo: 'organization' },
-});
+export const namedOrganization = requiredOrganization({ positional: true, ...inArguments });
+export const eachOrganization = requiredOrganization({ positional: 'each', ...inArguments });
 
 /** Organization in a path, for operations that also accept only an identifier. */
 export const optionalOrganizationName = text({

@@ -23,14 +23,8 @@ const prefixParam = text({
 const sync = flag({ help: 'Accepted for compatibility; revocation is always synchronous.' });
 
 /** Returns the lease ID. The one in the path takes precedence, because policies check the path. */
-function leaseIn({
-  lease_id: sent,
-  url_lease_id: ofPath,
-}: {
-  lease_id: string;
-  url_lease_id: string;
-}): string {
-  const wanted = ofPath || sent;
+function leaseIn(values: { readonly lease_id: string; readonly url_lease_id: string }): string {
+  const wanted = values.url_lease_id || values.lease_id;
   if (wanted === '') throw nameless();
   return wanted;
 }
@@ -45,21 +39,16 @@ export const lookup = accessOperation({
     if (id === '') throw nameless();
     const found = await call.access.leases.find(id);
     if (found === undefined) throw invalid(ownWords('invalid lease'), { field: 'lease_id' });
-    const {
-      expire_time,
-      last_renewal = null,
-      renewable,
-      ttl,
-    } = tokenDetails(found, '', call.core.clock.now());
+    const details = tokenDetails(found, '', call.core.clock.now());
     return {
       data: {
-        expire_time,
+        expire_time: details.expire_time,
         id,
         issue_time: printGoTime(issuedMs(found.token)),
-        last_renewal,
+        last_renewal: details.last_renewal ?? null,
         path: found.token.path,
-        renewable: renewable ?? false,
-        ttl,
+        renewable: details.renewable ?? false,
+        ttl: details.ttl,
       },
     };
   },

@@ -66,14 +66,8 @@ async function encrypt(desk: Desk, plaintext: Buffer): Promise<Buffer> {
 const decrypt = async (desk: Desk, ciphertext: Buffer): Promise<Buffer> =>
   field(DECRYPTED.plaintext, await open(desk, ciphertext.toString('utf8')));
 
-interface KmsCiphertext {
-  readonly ciphertext: string;
-  /** ID of the version that it was encrypted with. */
-  readonly keyId: string;
-}
-
 /** Encrypts with the latest version, so that the ID and the ciphertext always belong to the same one. */
-async function seal(desk: Desk, plaintext: Buffer): Promise<KmsCiphertext> {
+async function seal(desk: Desk, plaintext: Buffer) {
   const { key: name, mount } = await offered(desk);
   const data = resultOf(await desk.run('transit keys read', { name }, mount));
   const version = isObject(data) ? Number(data['latest_version']) : Number.NaN;

@@ -65,12 +65,11 @@ export class Pkcs11Token {
   }
 
   #take(objects: readonly TokenObject[]): void {
-    const entries = objects.map((object) => {
-      const handle = this.#handles.get(object.name) ?? this.#nextHandle++;
-      return { handle, object };
-    });
-    this.#handles = new Map(entries.map(({ handle, object }) => [object.name, handle]));
-    this.#byHandle = new Map(entries.map(({ handle, object }) => [handle, object]));
+    const entries = objects.map(
+      (object) => [this.#handles.get(object.name) ?? this.#nextHandle++, object] as const,
+    );
+    this.#handles = new Map(entries.map(([handle, { name }]) => [name, handle]));
+    this.#byHandle = new Map(entries);
   }
 }
 
@@ -92,18 +91,13 @@ interface Operations {
 
 /** Initialization of each operation, with its key. */
 const BEGIN: {
-  readonly [K in keyof Operations]: (
-    token: Pkcs11Token,
-    mechanism: Mechanism,
-    handle: number,
-  ) => Operations[K];
+  readonly [K in keyof Operations]: (key: () => TokenObject, mechanism: Mechanism) => Operations[K];
 } = {
   digest: (_, mechanism) => new Digesting(mechanism),
-  sign: (token, mechanism, handle) => new SignOperation(token.object(handle, 'keyHandleInvalid'), mechanism),
-  verify: (token, mechanism, handle) =>
-    new VerifyOperation(token.object(handle, 'keyHandleInvalid'), mechanism),
-  encrypt: (token, mechanism, handle) => new Encrypting(token.object(handle, 'keyHandleInvalid'), mechanism),
-  decrypt: (token, mechanism, handle) => new Decrypting(token.object(handle, 'keyHandleInvalid'), mechanism),
+  sign: (key, mechanism) => new SignOperation(key(), mechanism),
+  verify: (key, mechanism) => new VerifyOperation(key(), mechanism),
+  encrypt: (key, mechanism) => new Encrypting(key(), mechanism),
+  decrypt: (key, mechanism) => new Decrypting(key(), mechanism),
 };
 
 /** `CKF_RW_SESSION`, and `CKS_…` */
@@ -258,7 +252,7 @@ export class Pkcs11Session {
   }
 
   #begin<K extends keyof Operations>(kind: K, mechanism: Mechanism, handle: number): void {
-    this.#under[kind] = BEGIN[kind](this.#token, mechanism, handle);
+    this.#under[kind] = BEGIN[kind](() => this.#token.object(handle, 'keyHandleInvalid'), mechanism);
   }
 
   #current<K extends keyof Operations>(kind: K): Operations[K] {
