@@ -28,27 +28,20 @@ const tokenParams = {
   }),
   ttl: duration({
     help: 'Time to live, e.g. 24h; at most 32d. Default: 32d; a root token lives until it is revoked.',
-    cli: { metavar: 'D' },
   }),
   lease: duration(hidden('Deprecated alias of `ttl`.')),
   explicit_max_ttl: duration({
     help: "Hard limit on the token's lifetime, renewals included. Default: none.",
-    cli: { metavar: 'D' },
   }),
   period: duration({
     help: 'Make the token periodic: each renewal lets it live this long again, any number of times.',
-    cli: { metavar: 'D' },
   }),
   display_name: text({
     help: 'Name of the token in lists and in the audit log.',
     default: '',
     cli: { metavar: 'S' },
   }),
-  num_uses: integer({
-    help: 'Number of requests that the token can make (0: unlimited).',
-    default: 0,
-    cli: { metavar: 'N' },
-  }),
+  num_uses: integer({ help: 'Number of requests that the token can make (0: unlimited).', default: 0 }),
   renewable: flag({
     help: 'Allow the token to be renewed.',
     default: true,

@@ -16,7 +16,6 @@ import {
 
 const incrementParam = duration({
   help: 'Time to live from now on, e.g. 24h. Default: that with which the token was created.',
-  cli: { metavar: 'D' },
 });
 
 /**

@@ -38,11 +38,9 @@ const settings = {
   }),
   token_period: duration({
     help: 'Make tokens of this role periodic: each renewal lets them live this long again.',
-    cli: { metavar: 'D' },
   }),
   token_explicit_max_ttl: duration({
     help: 'Hard limit on the lifetime of tokens of this role, renewals included.',
-    cli: { metavar: 'D' },
   }),
   token_bound_cidrs: texts({
     help: 'Addresses or CIDR blocks from which tokens of this role can be used. Default: any.',

@@ -47,7 +47,7 @@ const roleParams = {
   }),
   bound_cidr_list: texts(hidden('Deprecated alias of `secret_id_bound_cidrs`.')),
   secret_id_num_uses: integer({ help: 'Number of logins with each secret ID (0: unlimited).' }),
-  secret_id_ttl: duration({ help: 'Lifetime of secret IDs (0: unlimited).', cli: { metavar: 'D' } }),
+  secret_id_ttl: duration({ help: 'Lifetime of secret IDs (0: unlimited).' }),
   local_secret_ids: flag(hidden('Stored for compatibility; can only be set on creation.')),
   ...tokenSettingsParams,
   ...olderTokenParams('policies', 'period'),

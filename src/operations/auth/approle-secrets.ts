@@ -38,7 +38,7 @@ const secretParams = {
   num_uses: integer({
     help: 'Number of logins for which the secret ID is valid. Default: as set on the role.',
   }),
-  ttl: duration({ help: 'Lifetime of the secret ID. Default: as set on the role.', cli: { metavar: 'D' } }),
+  ttl: duration({ help: 'Lifetime of the secret ID. Default: as set on the role.' }),
 } as const;
 
 /** Accessor in examples. */

@@ -201,10 +201,7 @@ export const writeRevocations = certOperation({
   params: {
     name: listName,
     crl: text({ help: 'CRL in PEM or base64.', long: true, cli: PEM }),
-    url: text({
-      help: 'URL from which to fetch the CRL, now and whenever it expires.',
-      cli: { metavar: 'URL' },
-    }),
+    url: text({ help: 'URL from which to fetch the CRL, now and whenever it expires.' }),
   },
   cli: {
     done: (values) => `Saved CRL ${String(values['name'])}.`,

@@ -24,7 +24,7 @@ const GENERIC_NAME = /^\w(?:[\w.-]*\w)?$/;
  */
 const genericName = (
   help: string,
-  cli: Pick<CliParam, 'metavar' | 'example' | 'refersTo'>,
+  cli: Pick<CliParam, 'example' | 'refersTo'>,
   understood: (name: string) => string = (name) => name,
 ) =>
   declare<string, Spec<string> & { readonly required: true }>(
@@ -45,13 +45,12 @@ const lower = (name: string): string => name.toLowerCase();
  * @param example name in generated examples
  */
 export const roleName = (what: string, example: string) => ({
-  ...genericName(`Name of the ${what}; converted to lower case.`, { metavar: 'NAME', example }, lower),
+  ...genericName(`Name of the ${what}; converted to lower case.`, { example }, lower),
   understoodAs: lower,
 });
 
 /** The token role in the path. */
 export const tokenRoleName = genericName('Name of the token role.', {
-  metavar: 'ROLE',
   refersTo: 'token-role',
 });
 
@@ -62,7 +61,7 @@ export const listParams = {
     default: '',
     cli: { metavar: 'NAME' },
   }),
-  limit: integer({ help: 'Maximum number of names (0: all).', default: 0, cli: { metavar: 'N' } }),
+  limit: integer({ help: 'Maximum number of names (0: all).', default: 0 }),
 } as const;
 
 export const pageOf = ({ after, limit }: ValuesOf<typeof listParams>): ListOptions => ({

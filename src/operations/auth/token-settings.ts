@@ -28,21 +28,15 @@ export const tokenSettingsParams = {
     help: 'Do not give issued tokens the policy "default".',
     cli: { negatable: 'Give issued tokens the policy "default", as usual.' },
   }),
-  token_ttl: duration({
-    help: 'Time to live of issued tokens (0: default of the login method).',
-    cli: { metavar: 'D' },
-  }),
+  token_ttl: duration({ help: 'Time to live of issued tokens (0: default of the login method).' }),
   token_max_ttl: duration({
     help: 'Maximum lifetime of issued tokens, renewals included (0: maximum of the login method).',
-    cli: { metavar: 'D' },
   }),
   token_explicit_max_ttl: duration({
     help: 'Hard limit on the lifetime of issued tokens, also of periodic ones.',
-    cli: { metavar: 'D' },
   }),
   token_period: duration({
     help: 'Issue periodic tokens: each renewal lets them live this long again, any number of times.',
-    cli: { metavar: 'D' },
   }),
   token_num_uses: integer({ help: 'Number of requests that each issued token can make (0: unlimited).' }),
   token_bound_cidrs: texts({
@@ -52,7 +46,6 @@ export const tokenSettingsParams = {
   token_type: declare(
     {
       help: 'Type of issued tokens: service, batch (not stored, cannot be renewed or revoked), or default (service).',
-      cli: { metavar: 'TYPE' },
     },
     { type: 'string' },
     parseTokenType,

@@ -283,7 +283,8 @@ export function flag<const S extends Spec<boolean>>(spec: S): Declared<boolean, 
  */
 export function duration<const S extends Spec<number>>(spec: S): Declared<number, S> {
   const schema: Schema = { type: 'string', format: 'duration' };
-  return { ...declare<number, S>(spec, schema, parseDurationSeconds), nullIsAbsent: true };
+  const { cli, ...declared } = declare<number, S>(spec, schema, parseDurationSeconds);
+  return { ...declared, cli: { metavar: 'D', ...cli }, nullIsAbsent: true };
 }
 
 /** List of texts: an array, or comma-separated text. */

@@ -78,12 +78,12 @@ export const pageParams = {
   'page[number]': lenientCount(MOST_NUMBER, {
     help: 'Page number, from 1.',
     default: 1,
-    cli: { flag: 'page', metavar: 'N' },
+    cli: { flag: 'page' },
   }),
   'page[size]': lenientCount(MAX_PAGE_SIZE, {
     help: `Items per page, at most ${MAX_PAGE_SIZE}.`,
     default: DEFAULT_PAGE_SIZE,
-    cli: { flag: 'page-size', metavar: 'N' },
+    cli: { flag: 'page-size' },
   }),
 };
 

@@ -24,7 +24,7 @@ import {
 const methodPath = text({
   help: 'Path below auth/ at which the login method is enabled, e.g. "approle".',
   required: true,
-  cli: { positional: true, metavar: 'PATH', refersTo: 'login' },
+  cli: { positional: true, refersTo: 'login' },
 });
 
 const fullPath = (path: string): string => LOGIN_PREFIX + trimSlashes(path);

@@ -24,7 +24,7 @@ import {
 const mountPath = text({
   help: 'Path of the mount, e.g. "teams/payments".',
   required: true,
-  cli: { positional: true, metavar: 'PATH', refersTo: 'mount' },
+  cli: { positional: true, refersTo: 'mount' },
 });
 
 /** Returns the mounts of `sys/mounts`; login methods are in `sys/auth`. */
@@ -163,12 +163,12 @@ export const move = operation({
     from: text({
       help: 'Current path of the mount.',
       required: true,
-      cli: { positional: true, metavar: 'FROM', refersTo: 'mount' },
+      cli: { positional: true, refersTo: 'mount' },
     }),
     to: text({
       help: 'New path of the mount, e.g. "teams/payments".',
       required: true,
-      cli: { positional: true, metavar: 'TO' },
+      cli: { positional: true },
     }),
   },
   cli: {

@@ -9,7 +9,7 @@ const policyNameParam = {
   ...text({
     help: 'Name of the policy, in lower case.',
     required: true,
-    cli: { positional: true, metavar: 'NAME', refersTo: 'policy' },
+    cli: { positional: true, refersTo: 'policy' },
   }),
   understoodAs: policyName,
 };

@@ -35,8 +35,6 @@ export const projectOf = (what: string) =>
   projectRelationship({
     help: `ID of the project ${what}`,
     cli: {
-      flag: 'project',
-      metavar: 'PROJECT',
       refersTo: 'project',
       help: `Name or ID of the project ${what}`,
     },

@@ -43,7 +43,7 @@ export const create = tagOperation({
     name: attribute('name', {
       help: 'Name: letters, digits, "-" and "_".',
       required: true,
-      cli: { positional: 'each', metavar: 'NAME' },
+      cli: { positional: 'each' },
     }),
     email: emailOf,
     ...organizationParams,
@@ -138,7 +138,7 @@ export const update = tagOperation({
   resource: 'organizations',
   params: {
     organization_name: namedOrganization,
-    name: attribute('name', { help: 'New name.', cli: { metavar: 'NAME' } }),
+    name: attribute('name', { help: 'New name.' }),
     email: emailOf,
     ...organizationParams,
   },

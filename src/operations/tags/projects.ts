@@ -80,7 +80,7 @@ export const create = tagOperation({
     name: attribute('name', {
       help: 'Name: 3 to 40 letters, digits, spaces, "-" and "_".',
       required: true,
-      cli: { positional: 'each', metavar: 'NAME' },
+      cli: { positional: 'each' },
     }),
     ...contentParams,
   },
@@ -116,7 +116,7 @@ export const list = tagOperation({
     }),
     'filter[names]': texts({
       help: 'Only projects with one of these names, case-insensitive.',
-      cli: { flag: 'name', metavar: 'NAME', refersTo: 'project' },
+      cli: { flag: 'name', refersTo: 'project' },
     }),
     [TAGGED]: taggedFilter({ flag: 'bound', metavar: 'KEY=VALUE' }),
     sort: sortParam,
@@ -176,7 +176,7 @@ export const update = tagOperation({
   resource: 'projects',
   params: {
     ...which.params,
-    name: attribute('name', { help: 'New name.', cli: { metavar: 'NAME' } }),
+    name: attribute('name', { help: 'New name.' }),
     ...contentParams,
   },
   cli: {

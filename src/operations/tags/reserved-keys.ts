@@ -46,7 +46,7 @@ export const create = tagOperation({
     key: attribute('key', {
       help: 'KEY of KEY=VALUE tags, e.g. cost-center.',
       required: true,
-      cli: { positional: true, metavar: 'KEY' },
+      cli: { positional: true },
     }),
     'disable-overrides': disableOverrides,
   },
@@ -96,10 +96,7 @@ export const update = tagOperation({
   resource: 'reserved-tag-keys',
   params: {
     ...which.params,
-    key: attribute('key', {
-      help: 'New name of the KEY.',
-      cli: { flag: 'key', metavar: 'KEY' },
-    }),
+    key: attribute('key', { help: 'New name of the KEY.' }),
     'disable-overrides': disableOverrides,
   },
   cli: {

@@ -164,7 +164,7 @@ export const rename = tagOperation({
     name: attribute('name', {
       help: 'New name of the tag; converted to lower case.',
       required: true,
-      cli: { positional: true, metavar: 'NAME' },
+      cli: { positional: true },
     }),
     merge: booleanAttribute('merge', {
       help: 'If a tag with the new name exists, give it to everything that has this tag, and delete this tag.',

@@ -109,12 +109,12 @@ export const create = tagOperation({
     name: attribute('name', {
       help: 'Name: letters, digits, "-" and "_".',
       required: true,
-      cli: { positional: 'each', metavar: 'NAME' },
+      cli: { positional: 'each' },
     }),
     description: descriptionOf,
     tags: tagsRelationship({
       help: 'Tags to add, by ID or name; those that do not exist are created.',
-      cli: { flag: 'tag', metavar: 'TAG', refersTo: 'tag' },
+      cli: { flag: 'tag', refersTo: 'tag' },
     }),
     'tag-bindings': bindingsOf('KEY=VALUE tags to set. Can be repeated.'),
     project: projectOf('of the workspace. Default: the default project.'),
@@ -183,7 +183,7 @@ export const list = tagOperation({
     [TAGGED]: taggedFilter({ flag: 'bound', metavar: 'KEY=VALUE' }),
     [PROJECT]: text({
       help: 'Only workspaces in this project.',
-      cli: { flag: 'project', metavar: 'PROJECT', refersTo: 'project' },
+      cli: { flag: 'project', refersTo: 'project' },
     }),
     sort: sortParam,
     include: workspaceIncludes,
@@ -282,7 +282,7 @@ export const update = tagOperation({
   resource: 'workspaces',
   params: {
     ...which.params,
-    name: attribute('name', { help: 'New name.', cli: { metavar: 'NAME' } }),
+    name: attribute('name', { help: 'New name.' }),
     description: descriptionOf,
     'tag-bindings': bindingsOf('Replace all KEY=VALUE tags of the workspace itself with these.'),
     project: projectOf('to move the workspace to.'),

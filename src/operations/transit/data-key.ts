@@ -70,7 +70,7 @@ export const many = transitOperation({
   ...computing,
   params: {
     ...params,
-    count: integer({ help: 'Number of data keys, 1 to 1000.', default: 1, cli: { metavar: 'N' } }),
+    count: integer({ help: 'Number of data keys, 1 to 1000.', default: 1 }),
   },
   cli: {
     lines: (data: DataKeysData) =>

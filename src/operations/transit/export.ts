@@ -145,7 +145,7 @@ export const restore = transitOperation({
     // Errors about a name are the same for one given here and one inside a backup.
     name: text({
       help: 'Name for the restored key. Default: its name in the backup.',
-      cli: { positional: true, metavar: 'NAME' },
+      cli: { positional: true },
     }),
     backup: text({
       long: true,

@@ -121,7 +121,6 @@ export const addVersion = transitOperation({
     ...incomingKey,
     version: integer({
       help: 'Add the private key to version N, which has only its public key, instead of adding a version.',
-      cli: { metavar: 'N' },
     }),
   },
   cli: {
@@ -151,23 +150,15 @@ export const derive = transitOperation({
     key_derivation_algorithm: text({
       help: 'Key agreement algorithm: ecdh.',
       default: 'ecdh',
-      cli: { metavar: 'ALGORITHM', suggest: () => ['ecdh'] },
+      cli: { suggest: () => ['ecdh'] },
     }),
-    peer_public_key: text({
-      help: 'Public key of the peer, PEM.',
-      default: '',
-      cli: { metavar: 'PEM' },
-    }),
+    peer_public_key: text({ help: 'Public key of the peer, PEM.', default: '', cli: { metavar: 'PEM' } }),
     base_key_name: text({
       help: 'Your key, of an ECDSA type, whose private key is combined with PEM.',
       default: '',
-      cli: { metavar: 'NAME', refersTo: 'key' },
+      cli: { refersTo: 'key' },
     }),
-    base_key_version: integer({
-      help: 'Version of the base key (0: latest).',
-      default: 0,
-      cli: { metavar: 'N' },
-    }),
+    base_key_version: integer({ help: 'Version of the base key (0: latest).', default: 0 }),
     derived_key_type: text({
       help: 'Type of the new key, case-insensitive; encryption types only. Default: aes256-gcm96.',
       cli: { suggest: encryptionTypeNames },

@@ -185,11 +185,11 @@ export const list = transitOperation({
       help: 'List only names after NAME in sorted order; NAME need not exist.',
       cli: { metavar: 'NAME' },
     }),
-    limit: integer({ help: 'Maximum number of names (0: all).', default: 0, cli: { metavar: 'N' } }),
+    limit: integer({ help: 'Maximum number of names (0: all).', default: 0 }),
     tag: texts({
       help: 'Only keys with all of these tags, such as team:core or env=prod; * is a wildcard.',
       default: [],
-      cli: { metavar: 'TAG', refersTo: 'tag' },
+      cli: { refersTo: 'tag' },
     }),
     organization: tagOrganization,
   },
@@ -223,13 +223,9 @@ export const configure = transitOperation({
   withoutSecret: keepsKeyIn,
   params: {
     name: existingKey,
-    min_decryption_version: integer({
-      help: 'Oldest version allowed to decrypt and verify.',
-      cli: { metavar: 'N' },
-    }),
+    min_decryption_version: integer({ help: 'Oldest version allowed to decrypt and verify.' }),
     min_encryption_version: integer({
       help: 'Oldest version allowed to encrypt and sign (0: the same as for decrypting).',
-      cli: { metavar: 'N' },
     }),
     deletion_allowed: flag({
       help: 'Allow deleting the key.',
@@ -243,7 +239,6 @@ export const configure = transitOperation({
     }),
     keep_versions: integer({
       help: 'Number of latest versions allowed to decrypt and verify, now and after each rotation (0: all).',
-      cli: { metavar: 'N' },
     }),
     auto_trim: flag({
       help: 'On each rotation, permanently delete versions that keep_versions does not keep.',
@@ -329,7 +324,6 @@ export const trim = transitOperation({
     min_available_version: integer({
       help: 'Oldest version to keep; earlier ones are permanently deleted.',
       required: true,
-      cli: { metavar: 'N' },
     }),
   },
   cli: {

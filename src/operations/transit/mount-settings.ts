@@ -45,7 +45,6 @@ export const configureCache = transitOperation({
     size: integer({
       help: 'Maximum number of keys in the cache, at least 10 (0: no limit). Takes effect when the server restarts.',
       default: 0,
-      cli: { metavar: 'N' },
     }),
   },
   cli: {

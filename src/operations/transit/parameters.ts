@@ -58,7 +58,6 @@ export function keyName<const S extends Spec<string>>(spec: S): Declared<string,
 export const parameterSet = text({
   help: 'Only if the type is "ml-dsa" or "slh-dsa", as in Vault: 44, 65 or 87 for ml-dsa; for slh-dsa a key type such as slh-dsa-sha2-128s.',
   default: '',
-  cli: { metavar: 'SET' },
 });
 
 /** Named key in the path; by default one that exists. */
@@ -91,7 +90,7 @@ export const leaving = {
 export const wrappingHashNames = () => ['SHA1', 'SHA224', 'SHA256', 'SHA384', 'SHA512'];
 
 /** Parameter of bytes that are usually text, which commands also accept as such. */
-export const textOrBase64 = (help: string) => base64({ help, cli: { textTwin: true, metavar: 'B64' } });
+export const textOrBase64 = (help: string) => base64({ help, cli: { textTwin: true } });
 
 export const context = textOrBase64(
   'Context that the key for this value is derived from, base64; required for derived keys.',
@@ -103,7 +102,6 @@ export const contextsApart: BatchShape = { apart: ({ context }) => Boolean(conte
 export const nonceOf = (what: string) =>
   base64({
     help: `12-byte nonce${what}, base64. Required for convergent keys that Vault 0.6.1 created; omit it for all others.`,
-    cli: { metavar: 'B64' },
   });
 
 export const nonce = nonceOf('');
@@ -129,11 +127,7 @@ export const oaepHash = (what = '') =>
 
 /** @param what whose version, and what for: rest of a phrase that begins with "Version of" */
 export const versionOf = (what: string) =>
-  integer({
-    help: `Version of ${what} (0: latest).`,
-    default: 0,
-    cli: { metavar: 'N', isKeyVersion: true },
-  });
+  integer({ help: `Version of ${what} (0: latest).`, default: 0, cli: { isKeyVersion: true } });
 
 export const keyVersion = versionOf('the key to use');
 

@@ -33,7 +33,7 @@ export const jwks = transitOperation({
   },
 });
 
-const version = integer({ help: 'Version of the key to use. Default: latest.', cli: { metavar: 'N' } });
+const version = integer({ help: 'Version of the key to use. Default: latest.' });
 
 export const csr = transitOperation({
   route: 'POST keys/:name/csr',

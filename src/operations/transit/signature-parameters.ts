@@ -45,7 +45,7 @@ export const signatureParameters = {
   signature_context: base64({
     help: 'Signature context, base64 (ed25519, ML-DSA and SLH-DSA); the same for signing and verifying.',
     default: '',
-    cli: { textTwin: true, metavar: 'B64' },
+    cli: { textTwin: true },
   }),
 };
 

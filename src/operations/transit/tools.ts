@@ -50,7 +50,7 @@ export const random = transitTool({
     bytes: integer({
       help: 'Number of bytes, 1 to 131072.',
       default: 32,
-      cli: { positional: true, metavar: 'BYTES', help: 'Number of bytes, 1 to 131072. Default: 32.' },
+      cli: { positional: true, help: 'Number of bytes, 1 to 131072. Default: 32.' },
     }),
     format: text({
       help: 'Output encoding: base64 or hex.',
