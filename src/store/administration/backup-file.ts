@@ -4,7 +4,7 @@ import { alignedBuffer } from '../../ground/aligned.ts';
 import { ByteQueue } from '../../ground/byte-queue.ts';
 import { corrupt, placed, refusedAs } from '../../ground/errors.ts';
 import type { Area, BlobRef } from '../backends/backend.ts';
-import { diskError, ELSEWHERE } from '../backends/files/disk-errors.ts';
+import { ELSEWHERE, onDisk } from '../backends/files/disk-errors.ts';
 import { FILE_MODE } from '../backends/files/durable-files.ts';
 
 /**
@@ -51,11 +51,8 @@ export class BackupWriter {
    * @throws `unavailable` if the file exists or cannot be written
    */
   static async create(path: string, named = path): Promise<BackupWriter> {
-    try {
-      return new BackupWriter(await open(path, 'wx', FILE_MODE), named);
-    } catch (error) {
-      throw diskError(error, 'create', named, ELSEWHERE);
-    }
+    const file = await onDisk('create', named, () => open(path, 'wx', FILE_MODE), ELSEWHERE);
+    return new BackupWriter(file, named);
   }
 
   async write(record: BackupRecord): Promise<void> {
@@ -66,12 +63,8 @@ export class BackupWriter {
   async finish(): Promise<void> {
     await this.#flush();
     await this.#append(types.end, '', this.#hash.copy().digest());
-    try {
-      await this.#flush();
-      await this.#file.sync();
-    } catch (error) {
-      throw diskError(error, 'write', this.#path);
-    }
+    await this.#flush();
+    await onDisk('write', this.#path, () => this.#file.sync());
   }
 
   async close(): Promise<void> {
@@ -94,11 +87,7 @@ export class BackupWriter {
     this.#pending = [];
     this.#pendingBytes = 0;
     this.#hash.update(chunk);
-    try {
-      await this.#file.writeFile(chunk);
-    } catch (error) {
-      throw diskError(error, 'write', this.#path);
-    }
+    await onDisk('write', this.#path, () => this.#file.writeFile(chunk));
     this.bytes += chunk.length;
   }
 }
@@ -191,11 +180,7 @@ class HashedFile {
 
   static async open(source: BackupSource): Promise<HashedFile> {
     if (typeof source !== 'string') return new HashedFile(source.file, source.name, false);
-    try {
-      return new HashedFile(await open(source, 'r'), source, true);
-    } catch (error) {
-      throw diskError(error, 'read', source);
-    }
+    return new HashedFile(await onDisk('read', source, () => open(source, 'r')), source, true);
   }
 
   /** Digest of all bytes taken so far. */
@@ -235,12 +220,10 @@ class HashedFile {
 
   async #fill(atLeast: number): Promise<boolean> {
     const chunk = alignedBuffer(Math.max(CHUNK_BYTES, Math.min(atLeast, 16 * CHUNK_BYTES)));
-    let count: number;
-    try {
-      count = (await this.#file.read(chunk, 0, chunk.length, this.#isOwn ? null : this.#position)).bytesRead;
-    } catch (error) {
-      throw diskError(error, 'read', this.#path);
-    }
+    const position = this.#isOwn ? null : this.#position;
+    const { bytesRead: count } = await onDisk('read', this.#path, () =>
+      this.#file.read(chunk, 0, chunk.length, position),
+    );
     this.#position += count;
     this.#read.add(chunk.subarray(0, count));
     return count > 0;

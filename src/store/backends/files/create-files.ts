@@ -7,7 +7,7 @@ import { conflict, corrupt, failedAfter, placed } from '../../../ground/errors.t
 import { storeThere } from '../../refusals.ts';
 import { areas, CREATION_WAIT_MS, type InitialContent } from '../backend.ts';
 import type { CreateOptions } from '../backend-kind.ts';
-import { diskError, ELSEWHERE } from './disk-errors.ts';
+import { ELSEWHERE, onDisk } from './disk-errors.ts';
 import {
   DIRECTORY_MODE,
   deleteFile,
@@ -108,7 +108,7 @@ function takeBack(layout: Layout, stagedHeader: string, why: unknown): void {
  * @throws as `createFiles`
  */
 export function requireFree(directory: string): void {
-  try {
+  const look = (): void => {
     let path = resolve(directory);
     while (!isAnythingAt(path)) path = dirname(path);
     if (path === resolve(directory)) {
@@ -116,9 +116,8 @@ export function requireFree(directory: string): void {
       refuseOccupied(new Layout(directory));
       // With the dot, it has to be a directory.
     } else accessSync(`${path}${sep}.`, constants.W_OK);
-  } catch (error) {
-    throw diskError(error, 'create', directory, ELSEWHERE);
-  }
+  };
+  onDisk('create', directory, look, ELSEWHERE);
 }
 
 function requireOwnDirectory(directory: string): void {
@@ -132,15 +131,14 @@ function requireOwnDirectory(directory: string): void {
  * Creates the directory.
  * @returns whether it is new
  */
-async function makeStoreDirectory(directory: string): Promise<boolean> {
-  try {
+function makeStoreDirectory(directory: string): Promise<boolean> {
+  const make = async (): Promise<boolean> => {
     const first = makeWithParents(directory, DIRECTORY_MODE);
     requireOwnDirectory(directory);
     await syncPathTo(directory, first ?? directory);
     return first !== undefined;
-  } catch (error) {
-    throw diskError(error, 'create', directory, ELSEWHERE);
-  }
+  };
+  return onDisk('create', directory, make, ELSEWHERE);
 }
 
 /**

@@ -1,6 +1,14 @@
 import { type Stats, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { attempt, CofferError, placed, type Text, unavailable } from '../../../ground/errors.ts';
+import {
+  attempt,
+  CofferError,
+  failingAs,
+  placed,
+  type Text,
+  throwing,
+  unavailable,
+} from '../../../ground/errors.ts';
 
 const AS_OWNER = 'run as the user that owns the store';
 /** Hint for a place that is no part of a store. */
@@ -52,6 +60,22 @@ export const asOwner = (uid: number): string =>
   `${AS_OWNER}: put ${uid === 0 ? '"sudo"' : `"sudo -u '#${uid}'"`} before the command`;
 
 const statIfPossible = (path: string): Stats | undefined => attempt(() => statSync(path));
+
+/**
+ * Runs work with a file, and converts its errors.
+ * @throws as `diskError`
+ */
+export function onDisk<T>(action: Action, file: string, work: () => T, whenForbidden?: string): T {
+  const failed = (error: unknown): CofferError => diskError(error, action, file, whenForbidden);
+  return failingAs(failed, () => {
+    const done = work();
+    return done instanceof Promise ? (done.catch(throwing(failed)) as T) : done;
+  });
+}
+
+/** Looks at a file; undefined if there is none. */
+export const statsAt = (path: string): Stats | undefined =>
+  onDisk('read', path, () => statSync(path, { throwIfNoEntry: false }));
 
 const EXECUTE = 0o1;
 const WRITE = 0o2;

@@ -14,9 +14,9 @@ import {
 import { sep } from 'node:path';
 import { type Adapter, Low } from 'lowdb';
 import { alignedBuffer } from '../../../ground/aligned.ts';
-import { isThere as isAnythingAt, isSurely, move, patiently } from '../../../ground/directories.ts';
+import { isSurely, move, patiently } from '../../../ground/directories.ts';
 import { type CofferError, placed, unavailable } from '../../../ground/errors.ts';
-import { asOwner, diskError, errorCode } from './disk-errors.ts';
+import { asOwner, diskError, errorCode, onDisk, statsAt } from './disk-errors.ts';
 import { STAGED } from './layout.ts';
 
 export const FILE_MODE = 0o600;
@@ -115,29 +115,22 @@ export async function syncDirectory(path: string): Promise<void> {
  */
 export async function syncChanged(path: string): Promise<void> {
   const marker = `${path}${sep}sync-${process.pid}${STAGED}`;
-  try {
-    closeSync(patiently(() => openSync(marker, WRITE, FILE_MODE)));
-  } catch (error) {
-    throw diskError(error, 'write', path);
-  }
+  onDisk('write', path, () => closeSync(patiently(() => openSync(marker, WRITE, FILE_MODE))));
   deleteFile(marker);
   await syncDirectory(path);
 }
 
 /** Deletes what processes that were killed in `syncChanged` have left in a directory. */
 export function discardSyncMarkers(path: string): void {
-  try {
-    for (const name of readdirSync(path)) if (isSyncMarker(name)) deleteFile(`${path}${sep}${name}`);
-  } catch (error) {
-    throw diskError(error, 'read', path);
-  }
+  const names = onDisk('read', path, () => readdirSync(path));
+  for (const name of names) if (isSyncMarker(name)) deleteFile(`${path}${sep}${name}`);
 }
 
 /** Whether a file is what `syncChanged` makes for a moment. */
 export const isSyncMarker = (name: string): boolean => SYNC_MARKER.test(name);
 
-async function syncOpened(path: string, flags: number, bytes?: Uint8Array): Promise<void> {
-  try {
+const syncOpened = (path: string, flags: number, bytes?: Uint8Array): Promise<void> =>
+  onDisk('write', path, async () => {
     const fd = patiently(() => openSync(path, flags, FILE_MODE));
     try {
       if (bytes !== undefined) writeFileSync(fd, bytes);
@@ -145,31 +138,16 @@ async function syncOpened(path: string, flags: number, bytes?: Uint8Array): Prom
     } finally {
       closeSync(fd);
     }
-  } catch (error) {
-    throw diskError(error, 'write', path);
-  }
-}
+  });
 
 /**
  * Whether a path exists.
  * @throws `unavailable` if that cannot be determined
  */
-export function isThere(path: string): boolean {
-  try {
-    return isAnythingAt(path);
-  } catch (error) {
-    throw diskError(error, 'read', path);
-  }
-}
+export const isThere = (path: string): boolean => statsAt(path) !== undefined;
 
 /** Moves a file within the same disk, atomically. If this throws, the file was verified not to be moved. */
-export function moveFile(from: string, to: string): void {
-  try {
-    move(from, to);
-  } catch (error) {
-    throw diskError(error, 'write', to);
-  }
-}
+export const moveFile = (from: string, to: string): void => onDisk('write', to, () => move(from, to));
 
 /** Deletes a file if it exists. If this throws, the file was verified to exist still. */
 export function deleteFile(path: string): void {
@@ -181,13 +159,8 @@ export function deleteFile(path: string): void {
 }
 
 /** Deletes a file, or a directory with its contents, if it exists. */
-export function deleteTree(path: string): void {
-  try {
-    patiently(() => rmSync(path, { recursive: true, force: true }));
-  } catch (error) {
-    throw diskError(error, 'delete', path);
-  }
-}
+export const deleteTree = (path: string): void =>
+  onDisk('delete', path, () => patiently(() => rmSync(path, { recursive: true, force: true })));
 
 // Number of parallel syncs: Node's thread pool has four threads, and a few more keep them busy.
 const PARALLEL = 8;

@@ -1,10 +1,10 @@
-import { accessSync, closeSync, constants, openSync, type Stats, statSync, utimesSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, type Stats, utimesSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { elapsedMs } from '../../../ground/clock.ts';
 import { attempt, type CofferError, corrupt, placed, unavailable } from '../../../ground/errors.ts';
 import { inTime, pause } from '../../../ground/pause.ts';
 import { REPAIR } from '../../refusals.ts';
-import { diskError, errorCode } from './disk-errors.ts';
+import { diskError, errorCode, statsAt } from './disk-errors.ts';
 import { FILE_MODE } from './durable-files.ts';
 
 // SQLite result codes, https://www.sqlite.org/rescode.html
@@ -159,24 +159,16 @@ export class FileLock {
 
   #connect(): Connection {
     const known = this.#connection;
-    if (known !== undefined && isSameFile(this.#look(), known.file)) return known;
+    if (known !== undefined && isSameFile(statsAt(this.#path), known.file)) return known;
     this.#disconnect();
     const database = this.#open();
-    const file = this.#look();
+    const file = statsAt(this.#path);
     if (file === undefined) {
       database.close();
       throw unavailable(placed`${{ file: this.#path }} disappeared`);
     }
     this.#connection = { database, file };
     return this.#connection;
-  }
-
-  #look(): Stats | undefined {
-    try {
-      return statSync(this.#path, { throwIfNoEntry: false });
-    } catch (error) {
-      throw diskError(error, 'read', this.#path);
-    }
   }
 
   #open(): DatabaseSync {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { promises as files, mkdirSync, readdirSync } from 'node:fs';
 import { basename } from 'node:path';
 import { areas, type InitialContent } from '../backend.ts';
-import { diskError } from './disk-errors.ts';
+import { onDisk } from './disk-errors.ts';
 import {
   DIRECTORY_MODE,
   inParallel,
@@ -34,13 +34,8 @@ export async function writeGeneration(
   }
 }
 
-export function makeDirectory(path: string): void {
-  try {
-    mkdirSync(path, { mode: DIRECTORY_MODE });
-  } catch (error) {
-    throw diskError(error, 'create', path);
-  }
-}
+export const makeDirectory = (path: string): void =>
+  onDisk('create', path, () => mkdirSync(path, { mode: DIRECTORY_MODE }));
 
 /**
  * Deletes leftovers of a killed rekey: a half-written next generation, or the previous one. The state that names the
@@ -54,14 +49,11 @@ export async function deleteNeighbours(layout: Layout, statePath: string, genera
   await syncDirectory(layout.directory);
 }
 
-export async function deleteGeneration(layout: Layout, generation: number): Promise<void> {
+export function deleteGeneration(layout: Layout, generation: number): Promise<void> {
   const path = layout.generation(generation);
-  try {
-    // A process that moves changes from the log to the documents may put one more file there.
-    await files.rm(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
-  } catch (error) {
-    throw diskError(error, 'delete', path);
-  }
+  // A process that moves changes from the log to the documents may put one more file there.
+  const options = { recursive: true, force: true, maxRetries: 10, retryDelay: 20 };
+  return onDisk('delete', path, () => files.rm(path, options));
 }
 
 /** Lists the numbers of all generations in the store directory. */

@@ -3,7 +3,7 @@ import { attempt, type CofferError, type Place, placed, unavailable } from '../.
 import { missing, noStore, REPAIR, RESTORE } from '../../refusals.ts';
 import { type Area, areas, type Version } from '../backend.ts';
 import { WentBack } from '../witness.ts';
-import { diskError, errorCode } from './disk-errors.ts';
+import { diskError, errorCode, onDisk } from './disk-errors.ts';
 import { isThere, readWhole, refuseForeign } from './durable-files.ts';
 import { isOccupied, listGenerations } from './generation-files.ts';
 import { storeIdOf, withFormat } from './header-format.ts';
@@ -73,17 +73,11 @@ export class OpenedFiles {
   /** Lists the blobs that are in an area's directory or in the log. */
   names(generation: number, area: Area, log: NamesInLog): string[] {
     const path = this.layout.area(generation, area);
-    try {
-      const names = new Set(
-        readdirSync(path)
-          .map((fileName) => parseBlobFileName(area, fileName))
-          .filter((name) => name !== undefined),
-      );
-      log.apply(generation, area, names);
-      return [...names];
-    } catch (error) {
-      throw diskError(error, 'read', path);
-    }
+    const files = onDisk('read', path, () => readdirSync(path));
+    const parsed = files.map((fileName) => parseBlobFileName(area, fileName));
+    const names = new Set(parsed.filter((name) => name !== undefined));
+    log.apply(generation, area, names);
+    return [...names];
   }
 
   /**

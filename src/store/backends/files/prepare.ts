@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { REPAIR } from '../../refusals.ts';
 import type { Version } from '../backend.ts';
 import { versionOf } from '../version.ts';
-import { diskError } from './disk-errors.ts';
+import { onDisk } from './disk-errors.ts';
 import { deleteFile, syncChanged } from './durable-files.ts';
 import { hiddenLog, isOfFormat1 } from './format-1/hidden-log.ts';
 import { deleteNeighbours, listGenerations } from './generation-files.ts';
@@ -68,7 +68,7 @@ const LEFT_MS = 60_000;
 
 /** Deletes files that were being made by processes that were killed, or that make them again. */
 function discardStaged(path: string): void {
-  try {
+  onDisk('read', path, () => {
     for (const name of readdirSync(path)) {
       if (!name.endsWith(STAGED)) continue;
       const file = pathIn(path, name);
@@ -76,9 +76,7 @@ function discardStaged(path: string): void {
       const madeMs = name.includes('-') ? statSync(file, { throwIfNoEntry: false })?.mtimeMs : 0;
       if (madeMs !== undefined && Math.abs(Date.now() - madeMs) > LEFT_MS) deleteFile(file);
     }
-  } catch (error) {
-    throw diskError(error, 'read', path);
-  }
+  });
 }
 
 /**

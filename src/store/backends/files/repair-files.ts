@@ -12,7 +12,7 @@ import {
   type Mend,
   type OpensBlobs,
 } from '../backend.ts';
-import { diskError, errorCode } from './disk-errors.ts';
+import { diskError, errorCode, onDisk } from './disk-errors.ts';
 import {
   DIRECTORY_MODE,
   deleteFile,
@@ -325,14 +325,6 @@ function statsOf(path: string, look: typeof lstatSync | typeof statSync): Stats 
   } catch (error) {
     if (errorCode(error) === 'EACCES' || errorCode(error) === 'ENOTDIR') return undefined;
     throw diskError(error, 'read', path);
-  }
-}
-
-function onDisk(action: 'write' | 'delete', path: string, run: () => void): void {
-  try {
-    run();
-  } catch (error) {
-    throw diskError(error, action, path);
   }
 }
 

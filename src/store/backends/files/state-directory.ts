@@ -1,10 +1,10 @@
-import { type Stats, statSync } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { join } from 'node:path';
 import { type CofferError, corrupt, placed } from '../../../ground/errors.ts';
 import { REPAIR } from '../../refusals.ts';
 import type { Version } from '../backend.ts';
 import { type Sighting, Witness } from '../witness.ts';
-import { diskError } from './disk-errors.ts';
+import { statsAt } from './disk-errors.ts';
 import { deleteTree, listDirectory, moveFile, writeDurably } from './durable-files.ts';
 import { prefixOf } from './layout.ts';
 
@@ -66,7 +66,7 @@ export class StateDirectory {
     for (let attempt = 0; attempt < LISTING_ATTEMPTS; attempt++) {
       const { state } = this.list();
       if (state === undefined) continue;
-      const file = lookAt(this.file(state));
+      const file = statsAt(this.file(state));
       // Renamed since it was listed.
       if (file === undefined) continue;
       this.#remember(state, file);
@@ -77,7 +77,7 @@ export class StateDirectory {
 
   /** Whether the state file still has the name that was read or made last. */
   isUnchanged(): boolean {
-    return this.#known !== undefined && isSame(this.#file, lookAt(this.#knownPath));
+    return this.#known !== undefined && isSame(this.#file, statsAt(this.#knownPath));
   }
 
   /** Name that was read or made last. */
@@ -144,13 +144,13 @@ export class StateDirectory {
   /** Changes the state to `to` in one step. The file stays the same, so it needs no look if it is known. */
   change(from: StateName, to: StateName): void {
     moveFile(this.file(from), this.file(to));
-    this.#saw(to, this.#file ?? lookAt(this.file(to)));
+    this.#saw(to, this.#file ?? statsAt(this.file(to)));
   }
 
   /** Writes the first state file, or restores a missing one. */
   async create(state: StateName): Promise<void> {
     await writeDurably(this.file(state), new Uint8Array(0));
-    this.#saw(state, lookAt(this.file(state)));
+    this.#saw(state, statsAt(this.file(state)));
   }
 
   #saw(state: StateName, file: Stats | undefined): void {
@@ -172,14 +172,6 @@ export class StateDirectory {
    */
   discard(names: readonly string[]): void {
     for (const name of names) deleteTree(join(this.path, name));
-  }
-}
-
-function lookAt(path: string): Stats | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch (error) {
-    throw diskError(error, 'read', path);
   }
 }
 

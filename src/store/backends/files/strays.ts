@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { areas } from '../backend.ts';
-import { diskError } from './disk-errors.ts';
+import { onDisk } from './disk-errors.ts';
 import { isSyncMarker } from './durable-files.ts';
 import { HEADER, KEPT, parseBlobFileName, parseGeneration, STAGED } from './layout.ts';
 import { FIRST_MARK, NUMBER } from './log/log.ts';
@@ -52,12 +52,7 @@ function isNear(name: string, present: number | undefined): boolean {
   return generation !== undefined && present !== undefined && Math.abs(generation - present) <= 1;
 }
 
-function unknownIn(directory: string, isKnown: (name: string) => boolean): string[] {
-  try {
-    return readdirSync(directory)
-      .filter((name) => !isKnown(name))
-      .map((name) => join(directory, name));
-  } catch (error) {
-    throw diskError(error, 'read', directory);
-  }
-}
+const unknownIn = (directory: string, isKnown: (name: string) => boolean): string[] =>
+  onDisk('read', directory, () => readdirSync(directory))
+    .filter((name) => !isKnown(name))
+    .map((name) => join(directory, name));

@@ -5,7 +5,7 @@ import { type ConnectionOptions, checkServerIdentity } from 'node:tls';
 import { invalid } from '../../../ground/errors.ts';
 import { readPrivateFile } from '../../../ground/private-files.ts';
 import { keepOwnAuthorities } from '../../../ground/tls-trust.ts';
-import { diskError } from '../files/disk-errors.ts';
+import { onDisk } from '../files/disk-errors.ts';
 import type { Host, PostgresAddress } from './address.ts';
 
 /** Value of `sslrootcert` for the platform's certificate authorities. */
@@ -64,13 +64,7 @@ function defaultAuthority(): string | undefined {
   return existsSync(path) ? path : undefined;
 }
 
-function readPem(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw diskError(error, 'read', path);
-  }
-}
+const readPem = (path: string): string => onDisk('read', path, () => readFileSync(path, 'utf8'));
 
 /** Password option of the library, evaluated once per connection; undefined leaves it to PGPASSWORD. */
 type Password = string | (() => string | undefined) | undefined;
@@ -91,13 +85,7 @@ export function passwordFor(address: PostgresAddress, host: Host): Password {
  * Reads a secret file.
  * @throws `unavailable` if it cannot be read, or other users can read it (which libpq also refuses)
  */
-function readSecretFile(path: string): string {
-  try {
-    return readPrivateFile(path);
-  } catch (error) {
-    throw diskError(error, 'read', path);
-  }
-}
+const readSecretFile = (path: string): string => onDisk('read', path, () => readPrivateFile(path));
 
 /**
  * Finds the password in the first matching line: `host:port:database:user:password`, where `*` matches everything and a

@@ -4,7 +4,7 @@ import { elapsedMs } from '../../../../ground/clock.ts';
 import { asCofferError, placed, unavailable } from '../../../../ground/errors.ts';
 import { pause } from '../../../../ground/pause.ts';
 import { LOCK_WAIT_MS, type Version } from '../../backend.ts';
-import { diskError, errorCode } from '../disk-errors.ts';
+import { errorCode, onDisk } from '../disk-errors.ts';
 import { deleteTree, isThere, moveFile, readWhole, syncChanged, writeDurably } from '../durable-files.ts';
 import type { FileLock } from '../file-lock.ts';
 import { makeDirectory } from '../generation-files.ts';
@@ -108,11 +108,8 @@ function discardOthers({ state }: StoreDirectory): void {
 /** Makes the directory of the log, or deletes everything in it but its lock, which another process may have open. */
 function emptyLog({ layout }: StoreDirectory): void {
   if (!isThere(layout.log)) makeDirectory(layout.log);
-  try {
-    for (const name of readdirSync(layout.log)) if (name !== 'lock') deleteTree(join(layout.log, name));
-  } catch (error) {
-    throw diskError(error, 'read', layout.log);
-  }
+  const names = onDisk('read', layout.log, () => readdirSync(layout.log));
+  for (const name of names) if (name !== 'lock') deleteTree(join(layout.log, name));
 }
 
 /** Gives the header a format, durably. */
