@@ -6,7 +6,6 @@ import type { Store } from '../store/store.ts';
 import type { Capability } from './capability.ts';
 import { type LoginRole, policiesOf } from './login/login-token.ts';
 import { type Policies, ROOT } from './policies.ts';
-import type { TokenRecord } from './token.ts';
 import { policiesUnder, saysPolicies, type TokenRole, type TokenRoles } from './token-roles.ts';
 import type { Tokens } from './tokens.ts';
 
@@ -42,14 +41,6 @@ interface TokenRoleHolder {
   readonly policies: readonly string[];
 }
 
-/** Holders of a capability; `policies` are those that grant it. */
-interface CapabilityHolders {
-  readonly policies: readonly string[];
-  readonly logins: readonly LoginHolder[];
-  readonly tokenRoles: readonly TokenRoleHolder[];
-  readonly tokens: readonly (TokenRecord & { readonly policies: readonly string[] })[];
-}
-
 /** Determines whether a combination of policies, normalized and sorted, grants the capability; caches each result. */
 type Grants = (names: readonly string[]) => Promise<boolean>;
 
@@ -70,7 +61,7 @@ export async function holdersOf(
   { store, policies, tokens, roles }: AccessParts,
   asked: HeldCapability,
   methods: readonly LoginMethod[],
-): Promise<CapabilityHolders> {
+) {
   const judged = new Map<string, Promise<boolean>>();
   const judge = async (names: readonly string[]): Promise<boolean> => {
     const acl = await store.read((view) => policies.acl(view, names));
@@ -99,6 +90,7 @@ export async function holdersOf(
     return found;
   };
   return {
+    /** Those that grant the capability. */
     policies: granting,
     // No login gets a token with the policy root.
     logins: await among(await loginsOf(store, methods), (login) => withoutRoot(login.policies)),

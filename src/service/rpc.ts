@@ -1,4 +1,4 @@
-import { asCofferError, CofferError, type ErrorKind, ownWords, unavailable } from '../ground/errors.ts';
+import { asCofferError, CofferError, ownWords, unavailable } from '../ground/errors.ts';
 
 /** End of a channel between two processes: `process` in a child, the child's handle in its parent. */
 export interface Port {
@@ -53,11 +53,7 @@ type Message =
   | { readonly answer: number; readonly value: unknown }
   | { readonly answer: number; readonly error: SentError };
 
-interface SentError {
-  readonly kind: ErrorKind;
-  readonly texts: CofferError['texts'];
-  readonly field: string | undefined;
-}
+type SentError = ReturnType<typeof sent>;
 
 /** RPC between the processes of one server, in both directions. Arguments and results are plain JSON. */
 export class Rpc {
@@ -122,7 +118,7 @@ export class Rpc {
   }
 }
 
-function sent(error: unknown): SentError {
+function sent(error: unknown) {
   const { kind, texts, field } = asCofferError(error) ?? unavailable(ownWords('internal error'));
   return { kind, texts, field };
 }

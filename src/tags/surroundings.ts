@@ -104,19 +104,14 @@ export function addressIn(
 /**
  * Context for formatting and searching workspaces: tags, projects and reserved keys of their organization, in one view.
  */
-export interface Surroundings {
-  readonly organization: Organization;
-  readonly tags: RecordTable<TagRecord>;
-  readonly projects: ProjectTable;
-  /** Reserved keys that workspaces cannot override. */
-  readonly fixedKeys: ReadonlySet<string>;
-}
+export type Surroundings = Awaited<ReturnType<typeof surroundingsOf>>;
 
-export async function surroundingsOf(view: View, organization: Organization): Promise<Surroundings> {
+export async function surroundingsOf(view: View, organization: Organization) {
   return {
     organization,
     tags: await RecordTable.open<TagRecord>(view, tagsOf(organization)),
     projects: await ProjectTable.open(view, organization),
+    /** Reserved keys that workspaces cannot override. */
     fixedKeys: await fixedKeysOf(view, organization),
   };
 }

@@ -20,16 +20,7 @@ export interface CardReference {
 }
 
 /** Identity of a member, in the first fact and in those of members. */
-export interface Card {
-  readonly name: string;
-  readonly role: 'user' | 'admin';
-  /** Public keys that secrets for this member are encrypted to. */
-  readonly keys: readonly string[];
-  /** Public signing key; only admins have one. */
-  readonly sign?: string | undefined;
-  /** Private signing key as an age file for `keys`, in base64; absent if one of these keys signs. */
-  readonly secret?: string | undefined;
-}
+export type Card = Readonly<ReturnType<typeof cardOf>>;
 
 /** Version of a key. */
 export interface VersionOfKey {
@@ -279,7 +270,7 @@ const MEANINGS: Readonly<Record<FactKind, (fields: FactFields) => Partial<Said>>
   },
 };
 
-function cardOf(fields: FactFields, role: Card['role']): Card {
+function cardOf(fields: FactFields, role: 'user' | 'admin') {
   const name = one(fields, 'name');
   if (!isName(name)) refuse('has an invalid name');
   const keys = fields.get('key') ?? [];
@@ -297,8 +288,11 @@ function cardOf(fields: FactFields, role: Card['role']): Card {
   return {
     name,
     role,
+    /** Public keys that secrets for this member are encrypted to. */
     keys,
+    /** Public signing key; only admins have one. */
     sign,
+    /** Private signing key as an age file for `keys`, in base64; undefined if one of these keys signs. */
     secret: secret === undefined ? undefined : base64In(secret),
   };
 }

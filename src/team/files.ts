@@ -30,27 +30,23 @@ const MOST_FILES = 50_000;
 const MOST_BYTES = 1 << 29;
 const DEPTH = 4;
 
-export interface Loaded {
-  readonly facts: ReadonlyMap<string, Fact>;
-  /** Files that are not facts: paths and reasons. */
-  readonly strangers: ReadonlyMap<string, string>;
-  /** Reasons why nothing may be changed: settings that could make Git alter facts, or links. */
-  readonly blockers: readonly string[];
-}
-
 /** File from another commit. */
 type MoreFile = readonly [path: string, bytes: Buffer];
+
+export type Loaded = ReturnType<typeof loadFacts>;
 
 /**
  * Reads all facts.
  * @throws `conflict` if the directory does not exist, or exceeds the limits
  */
-export function loadFacts(directory: string, more: readonly MoreFile[] = []): Loaded {
+export function loadFacts(directory: string, more: readonly MoreFile[] = []) {
   if (lstatSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) {
     throw conflict(`${directory} is not a directory`, { hint: 'check whether it is a symbolic link' });
   }
   const facts = new Map<string, Fact>();
+  /** Files that are not facts: paths and reasons. */
   const strangers = new Map<string, string>();
+  /** Reasons why nothing may be changed: settings that could make Git alter facts, or links. */
   const blockers: string[] = [];
   const take = (path: string, bytes: Buffer): void => {
     try {

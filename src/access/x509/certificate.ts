@@ -136,22 +136,15 @@ export function textOf({ tag, content }: DerValue): string | undefined {
   return encoding === undefined ? undefined : content.toString(encoding);
 }
 
-/** Alternative names of the types that roles check. */
-interface AlternativeNames {
-  readonly emails: readonly string[];
-  readonly dns: readonly string[];
-  readonly uris: readonly string[];
-}
-
 const EMAIL = 0x81;
 const DNS = 0x82;
 const URI = 0x86;
 
 /**
- * Parses `SEQUENCE OF GeneralName` (RFC 5280, 4.2.1.6).
+ * Parses `SEQUENCE OF GeneralName` (RFC 5280, 4.2.1.6), of the types that roles check.
  * @throws `invalid`
  */
-function alternativeNamesOf(names: DerValue | undefined): AlternativeNames {
+function alternativeNamesOf(names: DerValue | undefined) {
   const members = names === undefined ? [] : membersOf(names, TAG.sequence);
   const ofKind = (kind: number) =>
     members.filter(({ tag }) => tag === kind).map(({ content }) => content.toString('latin1'));
@@ -190,29 +183,7 @@ export function extensionsOf(value: DerValue | undefined, tag: number): Readonly
  * its extensions and names, of which Node returns only some, in a single text.
  * @see docs/decisions/0181
  */
-export interface Certificate extends AlternativeNames {
-  readonly x509: X509Certificate;
-  /** Decimal. */
-  readonly serial: string;
-  /** In the form of `canonicalName`. */
-  readonly issuer: string;
-  readonly subject: string;
-  readonly commonName: string;
-  readonly organizationalUnits: readonly string[];
-  /** Extensions by object identifier. */
-  readonly extensions: ReadonlyMap<string, Extension>;
-  /** Whether the certificate may sign other certificates (basicConstraints CA). */
-  readonly isAuthority: boolean;
-  /** Maximum number of intermediates between it and a leaf; absent for unlimited. */
-  readonly pathLength?: bigint | undefined;
-  /** Extended key usages; absent for any. */
-  readonly purposes?: readonly string[] | undefined;
-  /** Whether its signature algorithm is secure. */
-  readonly isSoundlySigned: boolean;
-  /** Subject key identifier, hexadecimal with colons; empty if there is none. */
-  readonly subjectKeyId: string;
-  readonly authorityKeyId: string;
-}
+export type Certificate = Readonly<ReturnType<typeof readCertificate>>;
 
 export const EXTENSION = {
   subjectKeyId: '2.5.29.14',
@@ -233,7 +204,7 @@ const KEY_ID_TAG = 0x80;
  * Parses a certificate.
  * @throws `invalid` if it is malformed, or OpenSSL and this parser disagree
  */
-export function readCertificate(der: Buffer): Certificate {
+export function readCertificate(der: Buffer) {
   const x509 = parsedByOpenSsl(der);
   const [tbs, algorithm] = membersOf(readDer(der), TAG.sequence);
   const members = membersOf(tbs, TAG.sequence);
@@ -249,17 +220,25 @@ export function readCertificate(der: Buffer): Certificate {
   const purposes = extensionIn(extensions, EXTENSION.extendedKeyUsage);
   return {
     x509,
+    /** Decimal. */
     serial: String(integerOf(serial)),
+    /** In the form of `canonicalName`. */
     issuer: canonicalName(attributesOf(issuer)),
     subject: canonicalName(names),
     commonName: commonNameOf(names),
     organizationalUnits: organizationalUnitsOf(names),
     ...alternativeNamesOf(extensionIn(extensions, EXTENSION.alternativeNames)),
+    /** Extensions by object identifier. */
     extensions,
+    /** Whether the certificate may sign other certificates (basicConstraints CA). */
     isAuthority: isAuthority && x509.ca,
+    /** Maximum number of intermediates between it and a leaf; undefined for unlimited. */
     pathLength,
+    /** Extended key usages; undefined for any. */
     purposes: purposes === undefined ? undefined : membersOf(purposes, TAG.sequence).map(identifierOf),
+    /** Whether its signature algorithm is secure. */
     isSoundlySigned: isSound(algorithm),
+    /** Subject key identifier, hexadecimal with colons; empty if there is none. */
     subjectKeyId: hexOf(extensionIn(extensions, EXTENSION.subjectKeyId)?.content),
     authorityKeyId: hexOf(authorityKeyOf(extensionIn(extensions, EXTENSION.authorityKeyId))),
   };

@@ -20,32 +20,7 @@ import {
 } from './certificate.ts';
 
 /** Certificate revocation list (RFC 5280, 5). */
-export interface RevocationList {
-  /** In the form of `canonicalName`. */
-  readonly issuer: string;
-  /** Decimal. */
-  readonly serials: readonly string[];
-  /** Whether it only contains changes since another list. */
-  readonly isDelta: boolean;
-  /** Certificates of the issuer that it covers; absent for all of them. */
-  readonly scope?: ListScope | undefined;
-  /** Unsupported critical extensions by object identifier: they could change the meaning of the list. */
-  readonly notUnderstood: readonly string[];
-  /** Issue time (thisUpdate), in milliseconds since the epoch. */
-  readonly sinceMs: number;
-  /** Time of the next list (nextUpdate), in milliseconds since the epoch. */
-  readonly nextMs?: number | undefined;
-  /** Whether it is signed by that authority. */
-  isSignedBy(authority: Certificate): boolean;
-}
-
-/** Issuing distribution point (RFC 5280, 5.2.5). */
-interface ListScope {
-  /** URLs of the list, which distinguish it from the other parts; empty if not given. */
-  readonly addresses: readonly string[];
-  /** Whether it omits reasons, or covers attribute certificates or other issuers. */
-  readonly isUnusual: boolean;
-}
+export type RevocationList = Readonly<ReturnType<typeof readRevocationList>>;
 
 const UTC_TIME = 0x17;
 const GENERALIZED_TIME = 0x18;
@@ -92,7 +67,7 @@ export function revocationListIn(bytes: Buffer): RevocationList {
     : parseRevocationList(bytes.toString('latin1'));
 }
 
-function readRevocationList(bytes: Buffer): RevocationList {
+function readRevocationList(bytes: Buffer) {
   const [tbs, algorithm, signature, ...more] = membersOf(readDer(bytes), TAG.sequence);
   const members = membersOf(tbs, TAG.sequence);
   if (members[0]?.tag === TAG.integer) members.shift();
@@ -113,27 +88,38 @@ function readRevocationList(bytes: Buffer): RevocationList {
     hash: hashOf(algorithm),
   };
   return {
+    /** In the form of `canonicalName`. */
     issuer: canonicalName(attributesOf(issuer)),
+    /** Decimal. */
     serials: entries.map(serialOf),
+    /** Whether it only contains changes since another list. */
     isDelta: extensions.has(DELTA_INDICATOR),
+    /** Certificates of the issuer that it covers; undefined for all of them. */
     scope: point === undefined ? undefined : scopeOf(readDer(point.value)),
+    /** Unsupported critical extensions by object identifier: they could change the meaning of the list. */
     notUnderstood: [...extensions].flatMap(([type, { isCritical }]) =>
       isCritical && !UNDERSTOOD.has(type) ? [type] : [],
     ),
+    /** Issue time (thisUpdate), in milliseconds since the epoch. */
     sinceMs: timeOf(since),
+    /** Time of the next list (nextUpdate), in milliseconds since the epoch. */
     nextMs: next === undefined ? undefined : timeOf(next),
-    isSignedBy: (authority) => isSignedBy(authority, signed),
+    /** Whether it is signed by that authority. */
+    isSignedBy: (authority: Certificate): boolean => isSignedBy(authority, signed),
   };
 }
 
-function scopeOf(value: DerValue): ListScope {
+/** Parses an issuing distribution point (RFC 5280, 5.2.5). */
+function scopeOf(value: DerValue) {
   const members = membersOf(value, TAG.sequence);
   const point = members.find(({ tag }) => tag === TAG.context0);
   const [name] = point === undefined ? [] : membersOf(point, TAG.context0);
   const names = name?.tag === FULL_NAME_TAG ? membersOf(name, FULL_NAME_TAG) : [];
   const isSaid = (member: DerValue): boolean => member.tag === UNUSUAL_TAGS[0] || booleanOf(member);
   return {
+    /** URLs of the list, which distinguish it from the other parts; empty if not given. */
     addresses: names.flatMap(({ tag, content }) => (tag === ADDRESS_TAG ? [content.toString('latin1')] : [])),
+    /** Whether it omits reasons, or covers attribute certificates or other issuers. */
     isUnusual: members.some((member) => UNUSUAL_TAGS.includes(member.tag) && isSaid(member)),
   };
 }

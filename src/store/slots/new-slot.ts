@@ -6,8 +6,7 @@ import { keyEncryptionSecret, newKdf, type SlotSecret } from './key-encryption.t
 import { checkShareCounts, splitNewSecret } from './shares.ts';
 import type { Slot, SlotIdentity } from './slot-file.ts';
 import { newSlotKeys, sealSlotKeys, wrapRootKey } from './slot-keys.ts';
-import { type CreatedSlot, MAX_WRAPPED_BYTES, type SlotRequest } from './slot-kind.ts';
-import type { ListedSlot } from './slot-list.ts';
+import { MAX_WRAPPED_BYTES, type SlotRequest } from './slot-kind.ts';
 import { commandSecret, keyFileSecret, passphraseSecret, rawKeySecret } from './slot-secret.ts';
 
 const ID_BYTES = 8;
@@ -22,19 +21,12 @@ interface SlotContext {
 }
 
 /** Slot in which no root key is wrapped yet. */
-interface PreparedSlot {
-  readonly listed: ListedSlot;
-  readonly created: CreatedSlot;
-  /** Wraps the root key of a generation, which completes the slot. */
-  wrap(rootKey: Uint8Array, generation: number): Slot;
-}
-
 /**
  * Creates a slot's own keys and seals them under its secret. Stretching a passphrase takes about 0.1 s, so this is done
  * before the write lock is taken.
  * @throws `invalid` for an impossible secret
  */
-export async function prepareSlot(request: SlotRequest, context: SlotContext): Promise<PreparedSlot> {
+export async function prepareSlot(request: SlotRequest, context: SlotContext) {
   if ((request.label?.length ?? 0) > MAX_LABEL_LENGTH) {
     throw invalid(`label must have at most ${MAX_LABEL_LENGTH} characters`, { field: 'label' });
   }
@@ -58,7 +50,8 @@ export async function prepareSlot(request: SlotRequest, context: SlotContext): P
   return {
     listed: { ...identity, label, recipient, pairingKey: keys.pairingKey },
     created: { ...summary, shareTexts },
-    wrap: (rootKey, generation) => ({
+    /** Wraps the root key of a generation, which completes the slot. */
+    wrap: (rootKey: Uint8Array, generation: number): Slot => ({
       ...identity,
       kdf,
       sealedKeys,

@@ -6,19 +6,11 @@ import { type Fact, isCard, isVersion, type VersionFact } from '../fact.ts';
 /** Verifies the signature of a fact by a key; may use cached results. */
 export type IsSigned = (fact: Fact, sign: string) => boolean;
 
-interface GoodFacts {
-  /** Good facts, each after those that it follows. */
-  readonly line: readonly Fact[];
-  readonly good: ReadonlyMap<string, Fact>;
-  /** Refused facts: paths and reasons. */
-  readonly refused: ReadonlyMap<string, string>;
-}
-
 /**
  * Determines the good facts.
  * @param store ID of the first fact of the keyring
  */
-export function goodFacts(facts: ReadonlyMap<string, Fact>, store: string, isSigned: IsSigned): GoodFacts {
+export function goodFacts(facts: ReadonlyMap<string, Fact>, store: string, isSigned: IsSigned) {
   const refused = new Map<string, string>();
   const verdicts = new Map<string, string | undefined>();
   for (const fact of facts.values()) {
@@ -47,6 +39,7 @@ export function goodFacts(facts: ReadonlyMap<string, Fact>, store: string, isSig
     good.delete(fact.id);
     refused.set(fact.path, 'skips numbers');
   }
+  // The line has each fact after those that it follows; the refused ones are paths and reasons.
   return { line: order.filter(({ id }) => good.has(id)), good, refused };
 }
 

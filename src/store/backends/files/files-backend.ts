@@ -23,12 +23,7 @@ import { OpenedFiles } from './opened-files.ts';
 import type { StateName } from './state-directory.ts';
 
 /** What a first look has found. */
-interface GlancedState {
-  readonly name: StateName;
-  readonly version: Version;
-  readonly log: Glance;
-  readonly history: string | undefined;
-}
+type GlancedState = NonNullable<ReturnType<typeof glanced>>;
 
 /**
  * Store in a directory of files, shared by any number of processes. Layout: docs/format.md.
@@ -157,7 +152,7 @@ export class FilesBackend implements Backend {
 }
 
 /** Glances at the log. @returns undefined if more than a glance is needed */
-function glanced({ layout, state, storeId }: OpenedFiles, name: StateName): GlancedState | undefined {
+function glanced({ layout, state, storeId }: OpenedFiles, name: StateName) {
   const log = glanceAt(layout, storeId, name);
   return log && { name, version: versionOf(name), log, history: state.history };
 }

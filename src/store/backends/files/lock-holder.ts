@@ -19,13 +19,7 @@ const TICKS_PER_SECOND = 100;
 const STATE = 0;
 const START_TIME = 19;
 
-interface Holder {
-  readonly pid: number;
-  /** Whether the process is stopped, for example by Ctrl-Z or a debugger. */
-  readonly isStopped: boolean;
-  /** Start time, in milliseconds since the epoch. */
-  readonly startedMs: number;
-}
+type Holder = ReturnType<typeof processOf>;
 
 /**
  * Creates the error for a lock at `path` that could not be acquired.
@@ -85,14 +79,16 @@ const hasOpen = (id: string, dev: number, ino: number): boolean =>
     return stats?.ino === ino && stats.dev === dev;
   });
 
-function processOf(pid: number): Holder {
+function processOf(pid: number) {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
   // The program name comes first and may contain any characters.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [, bootSeconds] = /^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8')) ?? [];
   return {
     pid,
+    /** Whether the process is stopped, for example by Ctrl-Z or a debugger. */
     isStopped: /^[Tt]$/.test(fields[STATE] ?? ''),
+    /** Start time, in milliseconds since the epoch. */
     startedMs: (Number(bootSeconds) + Number(fields[START_TIME]) / TICKS_PER_SECOND) * 1000,
   };
 }
