@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
-import { wipe } from '../ground/bytes.ts';
+import { wiping } from '../ground/bytes.ts';
 import { madeOnce } from '../ground/objects.ts';
 import type { Random } from '../ground/random.ts';
 import type { Store, Transaction, View } from '../store/store.ts';
@@ -47,19 +47,10 @@ const parse = (document: KeysDocument): AccessKeys =>
     audit: secretKey(document.audit),
   }));
 
-function secretKey(base64: string): KeyObject {
-  const bytes = Buffer.from(base64, 'base64');
-  const key = createSecretKey(bytes);
-  wipe(bytes);
-  return key;
-}
+const secretKey = (base64: string): KeyObject => wiping(Buffer.from(base64, 'base64'), createSecretKey);
 
-function freshKey(random: Random): string {
-  const bytes = random.bytes(KEY_BYTES);
-  const text = bytes.toString('base64');
-  wipe(bytes);
-  return text;
-}
+const freshKey = (random: Random): string =>
+  wiping(random.bytes(KEY_BYTES), (bytes) => bytes.toString('base64'));
 
 /** Computes HMAC-SHA-256 of a text, in hex. */
 export const keyedHash = (key: KeyObject, text: string): string =>

@@ -161,16 +161,14 @@ export class Policies {
     const key = JSON.stringify(names);
     const known = this.#acls.get(key);
     if (known?.documents.every((document, index) => document === documents[index])) return known.acl;
-    const acl = new Acl(
-      documents.flatMap((document) => (document === undefined ? [] : this.#parse(document).rules)),
+    const found = documents.filter((document) => document !== undefined);
+    const policies = found.map((document) =>
+      madeOnce(this.#parsed, document, () => parsePolicy(document.text)),
     );
+    const acl = new Acl(policies.flatMap(({ rules }) => rules));
     if (this.#acls.size >= KEPT_ACLS) this.#acls.clear();
     this.#acls.set(key, { documents, acl });
     return acl;
-  }
-
-  #parse(document: PolicyDocument): Policy {
-    return madeOnce(this.#parsed, document, () => parsePolicy(document.text));
   }
 }
 

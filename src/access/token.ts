@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { wipe } from '../ground/bytes.ts';
+import { wiping } from '../ground/bytes.ts';
 import { invalid, ownWords } from '../ground/errors.ts';
 import type { Random } from '../ground/random.ts';
 import type { DocumentRef } from '../store/store.ts';
@@ -77,12 +77,8 @@ const MAX_TOKEN_LENGTH = 1024;
 const ACCESSOR_LENGTH = 40;
 
 /** Generates a token text: 256 random bits. */
-export function freshTokenText(random: Random): string {
-  const secret = random.bytes(SECRET_BYTES);
-  const text = `${TOKEN_PREFIX}${secret.toString('base64url')}`;
-  wipe(secret);
-  return text;
-}
+export const freshTokenText = (random: Random): string =>
+  wiping(random.bytes(SECRET_BYTES), (secret) => `${TOKEN_PREFIX}${secret.toString('base64url')}`);
 
 /** Whether a text could be a token, so that invalid texts of any length cost nothing. */
 export const couldBeToken = (text: string): boolean =>

@@ -11,7 +11,7 @@ const KIND = 'coffer store';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Public description of a store. Written once and never changed. */
-interface Header {
+export interface Header {
   readonly format: number;
   /** Random UUID; part of the associated data of everything that is authenticated. */
   readonly id: string;

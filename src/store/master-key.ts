@@ -1,7 +1,7 @@
 import { encodeBase64 } from '../ground/base64.ts';
-import { utf8, wipe } from '../ground/bytes.ts';
+import { utf8, wipe, wiping } from '../ground/bytes.ts';
 import { invalid } from '../ground/errors.ts';
-import { type Random, systemRandom } from '../ground/random.ts';
+import { systemRandom } from '../ground/random.ts';
 
 export const MASTER_KEY_BYTES = 32;
 
@@ -27,12 +27,7 @@ const SPACES: readonly number[] = [0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20, 0xa0];
 const QUOTED = /^\s*(["']).*\1\s*$/s;
 
 /** Generates a 256-bit master key as base64 text, for `COFFER_MASTER_KEY` or a key file. */
-export function generateMasterKey(random: Random = systemRandom): string {
-  const key = random.bytes(MASTER_KEY_BYTES);
-  const text = encodeBase64(key);
-  wipe(key);
-  return text;
-}
+export const generateMasterKey = (): string => wiping(systemRandom.bytes(MASTER_KEY_BYTES), encodeBase64);
 
 /**
  * Parses a master key given as text: base64 with padding, or hexadecimal; surrounding white space is ignored.
@@ -56,10 +51,7 @@ export function parseMasterKey(text: string, source = 'the master key'): Buffer 
  */
 export function tryParseMasterKey(text: string | Uint8Array): Buffer | undefined {
   if (typeof text !== 'string') return decodedKey(withoutSpaces(text));
-  const bytes = utf8(text.trim());
-  const key = decodedKey(bytes);
-  wipe(bytes);
-  return key;
+  return wiping(utf8(text.trim()), decodedKey);
 }
 
 function decodedKey(text: Uint8Array): Buffer | undefined {

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
-import { lengthPrefixed, wipe } from '../ground/bytes.ts';
+import { lengthPrefixed, wipe, wiping } from '../ground/bytes.ts';
 import { corrupt, type Place, placed } from '../ground/errors.ts';
 import { madeOnce } from '../ground/objects.ts';
 import { type Random, systemRandom } from '../ground/random.ts';
@@ -134,9 +134,7 @@ export const fingerprint = (bytes: Uint8Array): string =>
 
 function subkey(root: KeyObject, storeId: string, purpose: string): KeyObject {
   const bytes = new Uint8Array(hkdfSync('sha256', root, storeId, purpose, ROOT_KEY_BYTES));
-  const key = createSecretKey(bytes);
-  wipe(bytes);
-  return key;
+  return wiping(bytes, createSecretKey);
 }
 
 function splitLengthPrefixed(bytes: Buffer): string[] {

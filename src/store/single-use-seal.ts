@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
-import { wipe } from '../ground/bytes.ts';
+import { wipe, wiping } from '../ground/bytes.ts';
 
 /**
  * The store's only encryption: AES-256-GCM under a key *and* nonce that HKDF-SHA256 (RFC 5869) derives from a secret
@@ -60,8 +60,5 @@ export function openOnce(context: SealContext, sealed: Uint8Array): Buffer | und
  */
 function derive({ secret, salt, purpose }: SealContext): { key: KeyObject; nonce: Uint8Array } {
   const bytes = new Uint8Array(hkdfSync('sha256', secret, salt, purpose, KEY_BYTES + NONCE_BYTES));
-  const keyBytes = bytes.subarray(0, KEY_BYTES);
-  const key = createSecretKey(keyBytes);
-  wipe(keyBytes);
-  return { key, nonce: bytes.subarray(KEY_BYTES) };
+  return { key: wiping(bytes.subarray(0, KEY_BYTES), createSecretKey), nonce: bytes.subarray(KEY_BYTES) };
 }

@@ -1,4 +1,4 @@
-import { lengthPrefixed, utf8, wipe } from '../ground/bytes.ts';
+import { lengthPrefixed, utf8, wipe, wiping } from '../ground/bytes.ts';
 import { asCofferError } from '../ground/errors.ts';
 import { isObject } from '../ground/objects.ts';
 import type { Random } from '../ground/random.ts';
@@ -52,17 +52,10 @@ const materialData = (store: string, { key, number, type, under }: Headed): Buff
   lengthPrefixed(MATERIAL, store, key, String(number), type, under);
 
 /** Generates the material of a version, sealed under a root key. */
-export function sealMaterial(root: Uint8Array, store: string, head: Headed, random: Random): string {
-  const material = random.bytes(SECRET_BYTES);
-  const text = sealed(root, {
-    purpose: MATERIAL,
-    associatedData: materialData(store, head),
-    secret: material,
-    random,
-  });
-  wipe(material);
-  return text;
-}
+export const sealMaterial = (root: Uint8Array, store: string, head: Headed, random: Random): string =>
+  wiping(random.bytes(SECRET_BYTES), (secret) =>
+    sealed(root, { purpose: MATERIAL, associatedData: materialData(store, head), secret, random }),
+  );
 
 /** Unseals the material of a version; undefined if it is not sealed under this root key. */
 export function openMaterial(root: Uint8Array, store: string, version: VersionOfKey): Buffer | undefined {

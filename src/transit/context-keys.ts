@@ -1,6 +1,6 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { decodeBase64 } from '../ground/base64.ts';
-import { wipe } from '../ground/bytes.ts';
+import { wipe, wiping } from '../ground/bytes.ts';
 import { type CofferError, corrupt, invalid, ownWords } from '../ground/errors.ts';
 import type { MaybePromise } from '../ground/maybe-promise.ts';
 import { convergentVersionOf, NONCE_KEY_BYTES } from './convergent.ts';
@@ -126,18 +126,13 @@ export class ContextKeys {
   #derive(context: Buffer, bytes: number): Buffer {
     if (this.#key.kdf !== KDF_COUNTER) return hkdfExpand(this.#extracted(), context, bytes);
     const inputKey = this.#derivation.inputKey(this.#material());
-    const derived = counterMode(inputKey, context);
-    wipe(inputKey);
+    const derived = wiping(inputKey, () => counterMode(inputKey, context));
     if (derived.length !== bytes) throw badLength(this.#key);
     return derived;
   }
 
   #extracted(): KeyObject {
-    if (this.#pseudorandomKey === undefined) {
-      const inputKey = this.#derivation.inputKey(this.#material());
-      this.#pseudorandomKey = hkdfExtract(inputKey);
-      wipe(inputKey);
-    }
+    this.#pseudorandomKey ??= wiping(this.#derivation.inputKey(this.#material()), hkdfExtract);
     return this.#pseudorandomKey;
   }
 }

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
-import { wipe } from '../ground/bytes.ts';
+import { wipe, wiping } from '../ground/bytes.ts';
 
 const HASH = 'sha256';
 const HASH_BYTES = 32;
@@ -21,10 +21,7 @@ export function counterMode(inputKey: Uint8Array, context: Uint8Array): Buffer {
 
 /** HKDF-Extract with SHA-256 (RFC 5869, 2.2) without salt. Its result serves every context of one key. */
 export function hkdfExtract(inputKey: Uint8Array): KeyObject {
-  const pseudorandomKey = createHmac(HASH, NO_SALT).update(inputKey).digest();
-  const key = createSecretKey(pseudorandomKey);
-  wipe(pseudorandomKey);
-  return key;
+  return wiping(createHmac(HASH, NO_SALT).update(inputKey).digest(), createSecretKey);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
-import { invalid } from '../../ground/errors.ts';
+import { denied, invalid, ownWords } from '../../ground/errors.ts';
 import { madeOnce } from '../../ground/objects.ts';
 
 /** Address, or network like `10.0.0.0/8`. Bits beyond the mask are allowed, as in Vault. */
@@ -61,6 +61,14 @@ export function isWithin(networks: readonly string[], address: string): boolean 
 }
 
 /** Whether each network is completely within one of the others. */
+/**
+ * Refuses a login from an address outside the networks that it is bound to, if there are any.
+ * @throws `denied`
+ */
+export function requireWithin(networks: readonly string[], address: string): void {
+  if (networks.length > 0 && !isWithin(networks, address)) throw denied(ownWords('permission denied'));
+}
+
 export const areWithin = (inner: readonly string[], outer: readonly string[]): boolean =>
   inner.every((text) => {
     const one = parseNetwork(text);

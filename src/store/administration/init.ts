@@ -8,7 +8,7 @@ import type { Location } from '../backends/backend-kind.ts';
 import { MemoryBackend } from '../backends/memory.ts';
 import { createAt, requireFreeAt, withBackendAt } from '../backends/registry.ts';
 import { readEvery } from '../backends/whole-store.ts';
-import { newHeader, printHeader, readHeader } from '../header.ts';
+import { type Header, newHeader, printHeader, readHeader } from '../header.ts';
 import { storeThere } from '../refusals.ts';
 import { ROOT_KEY_BYTES, RootKey } from '../root-key.ts';
 import { COLLECTIONS, headOf } from '../sealed/collection-index.ts';
@@ -78,6 +78,12 @@ async function* afterAll(blobs: InitialContent['blobs'], tell: () => Promise<voi
   await tell();
 }
 
+interface NewStore {
+  readonly header: Header;
+  readonly slots: readonly CreatedSlot[];
+  readonly content: InitialContent;
+}
+
 /** Callback that writes the first documents of a store. */
 type Furnish = (store: Store) => Promise<void>;
 
@@ -92,7 +98,7 @@ export async function newStore(
   clock: Clock,
   random: Random,
   furnish?: Furnish,
-) {
+): Promise<NewStore> {
   if (requests.length === 0) throw invalid('a store needs at least one key slot');
   if (requests.length > MAX_SLOTS) throw invalid(`a store has at most ${MAX_SLOTS} key slots`);
   const header = newHeader(clock);

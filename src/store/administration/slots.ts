@@ -1,5 +1,5 @@
 /** Manages the key slots of a store: each holds its root key under one secret, so that any of them opens it. */
-import { wipe } from '../../ground/bytes.ts';
+import { wiping } from '../../ground/bytes.ts';
 import { type Clock, systemClock } from '../../ground/clock.ts';
 import { asCofferError, type CofferError, conflict, notFound } from '../../ground/errors.ts';
 import { type Random, systemRandom } from '../../ground/random.ts';
@@ -59,9 +59,7 @@ export async function addSlot(
         hint: 'remove one that is no longer needed with "coffer slots remove ID"',
       });
     }
-    const rootKey = root.export();
-    const slot = prepared.wrap(rootKey, root.generation);
-    wipe(rootKey);
+    const slot = wiping(root.export(), (rootKey) => prepared.wrap(rootKey, root.generation));
     await tell?.(prepared.created);
     await session.commit([slotBlob(slot), sealSlotList(root, [...listed, prepared.listed])]);
     return prepared.created;
@@ -77,18 +75,16 @@ export async function replaceSlot(
   store: SealedStore,
   id: string,
   request: SlotRequest,
-  { clock = systemClock, random = systemRandom }: Omit<AddSlotOptions, 'tell'> = {},
 ): Promise<CreatedSlot> {
   store.refuseClosed();
   const { label = '' } = (await listSlots(store)).find((slot) => slot.id === id) ?? {};
-  const prepared = await prepareSlot({ ...request, label }, { storeId: store.id, clock, random });
+  const context = { storeId: store.id, clock: systemClock, random: systemRandom };
+  const prepared = await prepareSlot({ ...request, label }, context);
   return store.backend.exclusive(async (session) => {
     const { root, listed } = await intactSlots(store, session.version.generation);
     const others = listed.filter((slot) => slot.id !== id);
     if (others.length === listed.length) throw noSuchSlot(id);
-    const rootKey = root.export();
-    const slot = prepared.wrap(rootKey, root.generation);
-    wipe(rootKey);
+    const slot = wiping(root.export(), (rootKey) => prepared.wrap(rootKey, root.generation));
     await session.commit([
       slotBlob(slot),
       sealSlotList(root, [...others, prepared.listed]),

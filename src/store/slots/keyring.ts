@@ -1,4 +1,4 @@
-import { wipe } from '../../ground/bytes.ts';
+import { wipe, wiping } from '../../ground/bytes.ts';
 import { corrupt, type Place, placed } from '../../ground/errors.ts';
 import type { Backend } from '../backends/backend.ts';
 import { lockedStore } from '../refusals.ts';
@@ -100,7 +100,5 @@ export function unwrapRoot(slot: Slot, keys: SlotKeys, { storeId, generation, pl
       hint: 'unlock with another slot; if this change was not intended, check which users can write to the file',
     });
   }
-  const root = new RootKey(bytes, storeId, generation);
-  wipe(bytes);
-  return root;
+  return wiping(bytes, () => new RootKey(bytes, storeId, generation));
 }

@@ -1,4 +1,4 @@
-import { CofferError, expected, ownWords, unsupported } from '../../ground/errors.ts';
+import { CofferError, expected, failingAs, ownWords, unsupported } from '../../ground/errors.ts';
 import type { Engine } from '../engine.ts';
 import type { Certification } from '../key-types/key-type.ts';
 import { type KeyVersion, type NamedKey, requireKey, requireNotSoftDeleted } from '../named-key.ts';
@@ -62,11 +62,8 @@ export const namedVersion = (key: NamedKey, number: number | undefined): KeyVers
  * Runs `work`, and prefixes its errors with the attempted action.
  * @throws as `work`
  */
-export function attempting<T>(attempt: string, field: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    const known = expected(error);
-    throw new CofferError(known.kind, `${attempt}: ${known.message}`, { field, hint: known.hint });
-  }
-}
+export const attempting = <T>(attempt: string, field: string, work: () => T): T =>
+  failingAs((error) => {
+    const { kind, message, hint } = expected(error);
+    return new CofferError(kind, `${attempt}: ${message}`, { field, hint });
+  }, work);

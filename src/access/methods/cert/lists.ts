@@ -1,4 +1,11 @@
-import { type CofferError, expected, invalid, ownWords, unavailable } from '../../../ground/errors.ts';
+import {
+  type CofferError,
+  expected,
+  failingAs,
+  invalid,
+  ownWords,
+  unavailable,
+} from '../../../ground/errors.ts';
 import { collectionOf } from '../../../mounts/mounts.ts';
 import type { ListOptions, View } from '../../../store/store.ts';
 import { fetchOutside } from '../../login/fetch-outside.ts';
@@ -47,7 +54,10 @@ const noList = (name: string): CofferError => invalid(`no such CRL ${name}`, { f
  */
 export async function keepList(room: CertPorts, name: string, text: string): Promise<readonly string[]> {
   if (text.length > 2 * MOST_LIST_BYTES) throw unparsed('it is too long');
-  const list = parsing(() => parseRevocationList(text));
+  const list = failingAs(
+    (error) => unparsed(expected(error).message),
+    () => parseRevocationList(text),
+  );
   await changeBelow(room, (tx) => tx.put(listRef(room.mount, name), kept(list)));
   const why = whyPartial(list);
   return why === undefined ? [] : [`the CRL may not list all revoked certificates: ${why}`];
@@ -85,8 +95,7 @@ export async function refreshLists(
         tx.put(listRef(room.mount, name), kept(list, source.url));
       });
     } catch (error) {
-      const known = expected(error);
-      const { message, cause } = known;
+      const { message, cause } = expected(error);
       // The reason may go to the server's log.
       failures.push({ name, reason: cause instanceof Error ? `${message}: ${cause.message}` : message });
     }
@@ -150,15 +159,6 @@ const kept = ({ issuer, serials, sinceMs, nextMs }: RevocationList, url?: string
   sinceMs,
   source: url === undefined ? undefined : { url, nextMs },
 });
-
-function parsing<T>(parse: () => T): T {
-  try {
-    return parse();
-  } catch (error) {
-    const known = expected(error);
-    throw unparsed(known.message);
-  }
-}
 
 const unparsed = (why: string, hint = 'use a CRL in PEM'): CofferError =>
   invalid(`failed to parse CRL: ${why}`, { field: 'crl', hint });

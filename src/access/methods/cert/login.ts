@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import { denied, invalid, ownWords, refusedAs, unlessRefused } from '../../../ground/errors.ts';
+import { invalid, ownWords, refusedAs, unlessRefused } from '../../../ground/errors.ts';
 import type { Mount } from '../../../mounts/mount.ts';
 import type { View } from '../../../store/store.ts';
 import type { KeyCheck, Login } from '../../login/login-token.ts';
-import { isWithin } from '../../login/networks.ts';
+import { requireWithin } from '../../login/networks.ts';
 import { settingsFrom } from '../../login/token-settings.ts';
 import type { TokenLogin } from '../../token.ts';
 import type { IssuedToken, Tokens } from '../../tokens.ts';
@@ -61,8 +61,7 @@ async function admit(
   { name, address }: CertAttempt,
 ): Promise<Admitted> {
   const admitted = await judge(view, mount, presented, { name, nowMs: clock.now() });
-  const { token_bound_cidrs: networks } = admitted.role.token;
-  if (networks.length > 0 && !isWithin(networks, address)) throw denied(ownWords('permission denied'));
+  requireWithin(admitted.role.token.token_bound_cidrs, address);
   if (presented.leaf.commonName === '') {
     throw invalid(ownWords('missing name in alias'), { hint: 'use a certificate with a common name' });
   }

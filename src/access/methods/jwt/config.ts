@@ -24,13 +24,12 @@ export const readConfig = ({ store, mount }: JwtPorts): Promise<JwtConfig | unde
 
 /** Returns why tokens cannot be verified at present; undefined if they can. */
 export async function configProblem(room: JwtPorts, config: JwtConfig): Promise<string | undefined> {
-  try {
-    await keysOf(room, config).current();
-    return undefined;
-  } catch (error) {
-    const known = expected(error);
-    return known.message;
-  }
+  return keysOf(room, config)
+    .current()
+    .then(
+      () => undefined,
+      (error: unknown) => expected(error).message,
+    );
 }
 
 /**

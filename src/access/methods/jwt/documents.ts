@@ -33,32 +33,37 @@ export interface JwtConfig {
   readonly oidc_response_types: readonly string[];
 }
 
-/** Requirements of a role, in API terms. */
-export interface JwtSettings {
-  readonly role_type: 'jwt' | 'oidc';
-  readonly user_claim: string;
-  readonly user_claim_json_pointer: boolean;
-  readonly bound_audiences: readonly string[] | null;
-  readonly bound_subject: string;
-  readonly bound_claims: Readonly<Record<string, unknown>> | null;
-  readonly bound_claims_type: 'string' | 'glob';
+const none = <T>(): T | null => null;
+
+/** Requirements of a new role, in API terms. */
+export const NEW_ROLE = {
+  role_type: 'jwt' as 'jwt' | 'oidc',
+  user_claim: '',
+  user_claim_json_pointer: false,
+  bound_audiences: none<readonly string[]>(),
+  bound_subject: '',
+  bound_claims: none<Readonly<Record<string, unknown>>>(),
+  bound_claims_type: 'string' as 'string' | 'glob',
   /** Claim or JSON pointer, and the name in the metadata. */
-  readonly claim_mappings: Readonly<Record<string, string>> | null;
+  claim_mappings: none<Readonly<Record<string, string>>>(),
+  /** In seconds; 0 for the default, negative for none. */
+  expiration_leeway: 0,
+  not_before_leeway: 0,
+  clock_skew_leeway: 0,
+  token_policies_template_claims: false,
+  /** Setting of browser logins: stored and returned. */
+  allowed_redirect_uris: none<readonly string[]>(),
+  callback_mode: 'client',
+  max_age: 0,
+  oauth2_metadata: none<readonly string[]>(),
+  oidc_disable_confirmation: false,
+  oidc_scopes: none<readonly string[]>(),
+  verbose_oidc_logging: false,
+};
+
+export interface JwtSettings extends Readonly<typeof NEW_ROLE> {
   /** Claim or JSON pointer that must list groups; empty for none. Absent in roles that release 0.1 wrote. */
   readonly groups_claim?: string;
-  /** In seconds; 0 for the default, negative for none. */
-  readonly expiration_leeway: number;
-  readonly not_before_leeway: number;
-  readonly clock_skew_leeway: number;
-  readonly token_policies_template_claims: boolean;
-  /** Setting of browser logins: stored and returned. */
-  readonly allowed_redirect_uris: readonly string[] | null;
-  readonly callback_mode: string;
-  readonly max_age: number;
-  readonly oauth2_metadata: readonly string[] | null;
-  readonly oidc_disable_confirmation: boolean;
-  readonly oidc_scopes: readonly string[] | null;
-  readonly verbose_oidc_logging: boolean;
 }
 
 export interface JwtRole extends LoginRole {

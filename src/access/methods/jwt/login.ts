@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { asCofferError, denied, invalid, ownWords, unavailable } from '../../../ground/errors.ts';
+import { asCofferError, invalid, ownWords, unavailable } from '../../../ground/errors.ts';
 import { isObject } from '../../../ground/objects.ts';
 import type { Mount } from '../../../mounts/mount.ts';
 import type { View } from '../../../store/store.ts';
 import type { Login } from '../../login/login-token.ts';
-import { isWithin } from '../../login/networks.ts';
+import { requireWithin } from '../../login/networks.ts';
 import { settingsFrom } from '../../login/token-settings.ts';
 import type { IssuedToken, Tokens } from '../../tokens.ts';
 import {
@@ -58,14 +58,14 @@ export async function login(
   if (name === '') throw invalid(ownWords('missing role'), { field: 'role' });
   const first = await store.read((view) => roleFor(view, mount, name));
   if (jwt === '') throw invalid(ownWords('missing token'), { field: 'jwt' });
-  checkAddress(first, address);
+  requireWithin(first.token.token_bound_cidrs, address);
   checkForm(jwt, sourceOf(config) !== undefined);
   const token = await verifiedToken(room, config, jwt);
   return tokens.login(async (view) => {
     // Either may have changed while the signature was verified, because an issuer may respond slowly.
     if (!isDeepStrictEqual(await view.get<JwtConfig>(configRef(mount)), config)) throw changedMeanwhile();
     const role = await roleFor(view, mount, name);
-    checkAddress(role, address);
+    requireWithin(role.token.token_bound_cidrs, address);
     const { claims } = token;
     const caller = callerOf(token, config, role.settings, clock.now());
     const { claim_mappings: mappings } = role.settings;
@@ -94,11 +94,6 @@ async function roleFor(view: View, mount: Mount, name: string): Promise<JwtRole>
   if (role.settings.role_type === 'oidc')
     throw invalid(ownWords('role with oidc role_type is not allowed'), { field: 'role' });
   return role;
-}
-
-function checkAddress({ token }: JwtRole, address: string): void {
-  const { token_bound_cidrs: networks } = token;
-  if (networks.length > 0 && !isWithin(networks, address)) throw denied(ownWords('permission denied'));
 }
 
 async function verifiedToken(room: JwtPorts, config: JwtConfig, jwt: string): Promise<SignedToken> {

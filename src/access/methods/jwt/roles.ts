@@ -3,7 +3,7 @@ import { isObject } from '../../../ground/objects.ts';
 import { changedSettings, NO_SETTINGS, type TokenSettings } from '../../login/token-settings.ts';
 import { MAX_TTL_SECONDS } from '../../token.ts';
 import { printGo } from './claims.ts';
-import { type JwtPorts, type JwtSettings, rolesOf } from './documents.ts';
+import { type JwtPorts, type JwtSettings, NEW_ROLE, rolesOf } from './documents.ts';
 import { KUBERNETES } from './mount-type.ts';
 
 /** Change of a role. */
@@ -16,28 +16,6 @@ export interface JwtRoleChange {
   readonly callbackMode: string | undefined;
   readonly token: Partial<TokenSettings>;
 }
-
-const NEW_ROLE: JwtSettings = {
-  role_type: 'jwt',
-  user_claim: '',
-  user_claim_json_pointer: false,
-  bound_audiences: null,
-  bound_subject: '',
-  bound_claims: null,
-  bound_claims_type: 'string',
-  claim_mappings: null,
-  expiration_leeway: 0,
-  not_before_leeway: 0,
-  clock_skew_leeway: 0,
-  token_policies_template_claims: false,
-  allowed_redirect_uris: null,
-  callback_mode: 'client',
-  max_age: 0,
-  oauth2_metadata: null,
-  oidc_disable_confirmation: false,
-  oidc_scopes: null,
-  verbose_oidc_logging: false,
-};
 
 /** @see docs/decisions/0297 */
 const NO_GROUPS =

@@ -8,7 +8,7 @@ import type { ListOptions, Store } from '../../../store/store.ts';
 import type { Access } from '../../access.ts';
 import { lockoutOf } from '../../login/lockout.ts';
 import type { LoginRole } from '../../login/login-token.ts';
-import { isWithin, sourceOf } from '../../login/networks.ts';
+import { requireWithin, sourceOf } from '../../login/networks.ts';
 import { RoleTable, type WriteOptions } from '../../login/role-table.ts';
 import {
   changedSettings,
@@ -149,8 +149,7 @@ export class Userpass {
       const user = await tx.get<User>(ref);
       // The password may have been changed, or the user deleted, while the hash was computed.
       if (user === undefined || !isDeepStrictEqual(user.password, proven)) throw wrong();
-      const { token_bound_cidrs: networks } = user.token;
-      if (networks.length > 0 && !isWithin(networks, address)) throw denied(ownWords('permission denied'));
+      requireWithin(user.token.token_bound_cidrs, address);
       await lockoutOf(this.#room.store, this.#room.clock).succeeded(tx, mount, id(name));
       // The password is known now, so replace the client's hash.
       if (own) tx.put(ref, { ...user, password: own });

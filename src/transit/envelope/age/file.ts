@@ -1,5 +1,5 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
-import { wipe } from '../../../ground/bytes.ts';
+import { wipe, wiping } from '../../../ground/bytes.ts';
 import { type CofferError, denied, invalid } from '../../../ground/errors.ts';
 import type { Random } from '../../../ground/random.ts';
 import { AGE_CIPHER } from '../../key-types/age/kem.ts';
@@ -77,12 +77,8 @@ async function headerFor(recipients: readonly AnyRecipient[], fileKey: Uint8Arra
   );
 }
 
-function payloadKey(fileKey: Uint8Array, nonce: Uint8Array): KeyObject {
-  const bytes = derivedKey(fileKey, nonce, 'payload');
-  const key = createSecretKey(bytes);
-  wipe(bytes);
-  return key;
-}
+const payloadKey = (fileKey: Uint8Array, nonce: Uint8Array): KeyObject =>
+  wiping(derivedKey(fileKey, nonce, 'payload'), createSecretKey);
 
 interface AgeEncryption {
   /** Recipients; at least one. */
@@ -171,8 +167,7 @@ async function stageOf(file: AgeFile, identities: readonly AgeIdentity[]): Promi
   const fileKey = await openAge(file, identities);
   const nonce = await readExactly(file.rest, NONCE_BYTES);
   if (nonce.length < NONCE_BYTES) throw truncated();
-  const key = payloadKey(fileKey, nonce);
-  wipe(fileKey);
+  const key = wiping(fileKey, () => payloadKey(fileKey, nonce));
   return decryption(key, CHUNK_BYTES, AGE_CIPHER);
 }
 

@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import { wipe } from '../../../ground/bytes.ts';
+import { wiping } from '../../../ground/bytes.ts';
 import { type CofferError, denied, invalid } from '../../../ground/errors.ts';
 import { withoutLast } from '../../../ground/trim.ts';
 import type { Lookahead } from '../lookahead.ts';
@@ -127,12 +127,10 @@ export function printAgeHeader(stanzas: readonly Stanza[], fileKey: Uint8Array):
 export const derivedKey = (fileKey: Uint8Array, salt: Uint8Array, info: string): Buffer =>
   Buffer.from(hkdfSync('sha256', fileKey, salt, info, MAC_BYTES));
 
-function macOf(fileKey: Uint8Array, covered: Uint8Array): Buffer {
-  const key = derivedKey(fileKey, Buffer.alloc(0), 'header');
-  const mac = createHmac('sha256', key).update(covered).digest();
-  wipe(key);
-  return mac;
-}
+const macOf = (fileKey: Uint8Array, covered: Uint8Array): Buffer =>
+  wiping(derivedKey(fileKey, Buffer.alloc(0), 'header'), (key) =>
+    createHmac('sha256', key).update(covered).digest(),
+  );
 
 /**
  * Verifies the MAC.

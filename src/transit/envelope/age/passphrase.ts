@@ -1,5 +1,5 @@
 import { scrypt } from 'node:crypto';
-import { wipe } from '../../../ground/bytes.ts';
+import { wiping } from '../../../ground/bytes.ts';
 import { invalid } from '../../../ground/errors.ts';
 import { answered } from '../../../ground/pause.ts';
 import type { Random } from '../../../ground/random.ts';
@@ -44,8 +44,7 @@ export const passphraseRecipient = (
   async wrap(fileKey): Promise<Stanza> {
     const salt = random.bytes(SALT_BYTES);
     const key = await wrapKeyOf(passphrase, salt, workFactor);
-    const body = sealOnce(key, ZERO_NONCE, fileKey);
-    wipe(key);
+    const body = wiping(key, () => sealOnce(key, ZERO_NONCE, fileKey));
     return { type: SCRYPT, args: [printUnpadded(salt), String(workFactor)], body };
   },
 });
@@ -67,8 +66,6 @@ export const passphraseIdentity = (passphrase: () => Promise<string | Uint8Array
       });
     }
     const key = await wrapKeyOf(await passphrase(), saltBytes, Number(factor));
-    const fileKey = openOnce(key, ZERO_NONCE, stanza.body);
-    wipe(key);
-    return fileKey;
+    return wiping(key, () => openOnce(key, ZERO_NONCE, stanza.body));
   },
 });

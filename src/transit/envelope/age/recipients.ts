@@ -1,5 +1,5 @@
 import { alternatives } from '../../../ground/alternatives.ts';
-import { wipe } from '../../../ground/bytes.ts';
+import { wiping } from '../../../ground/bytes.ts';
 import { invalid } from '../../../ground/errors.ts';
 import type { MaybePromise } from '../../../ground/maybe-promise.ts';
 import type { Random } from '../../../ground/random.ts';
@@ -99,18 +99,12 @@ export function recipientOfIdentity(text: string): string {
     (known) => known.identityPrefix,
     () => SECRET_BYTES,
   );
-  const publicKey = kem.publicOf(bytes);
-  wipe(bytes);
-  return printBech32(kem.recipientPrefix, publicKey);
+  return printBech32(kem.recipientPrefix, wiping(bytes, kem.publicOf));
 }
 
 /** Generates an X25519 identity, `AGE-SECRET-KEY-…`. */
-export function freshIdentity(random: Random): string {
-  const secret = random.bytes(SECRET_BYTES);
-  const text = printBech32(x25519Kem.identityPrefix, secret).toUpperCase();
-  wipe(secret);
-  return text;
-}
+export const freshIdentity = (random: Random): string =>
+  wiping(random.bytes(SECRET_BYTES), (secret) => printBech32(x25519Kem.identityPrefix, secret).toUpperCase());
 
 /**
  * Parses an `age1…` into a recipient.

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
-import { wipe } from '../../../ground/bytes.ts';
+import { wipe, wiping } from '../../../ground/bytes.ts';
 import { TAG_BYTES } from '../node-aead.ts';
 
 /**
@@ -132,17 +132,13 @@ export interface HpkeUse {
  */
 export function sealMessage(use: HpkeUse, shared: Buffer, plaintext: Uint8Array): Buffer {
   const { key, nonce } = keyOfOneMessage(use.kem, use.info, shared);
-  const body = sealOnce(key, nonce, plaintext);
-  wipe(key);
-  return body;
+  return wiping(key, () => sealOnce(key, nonce, plaintext));
 }
 
 /** Decrypts it, the inverse of {@link sealMessage}; undefined if it is not authentic. */
 export function openMessage(use: HpkeUse, shared: Buffer, body: Uint8Array): Buffer | undefined {
   const { key, nonce } = keyOfOneMessage(use.kem, use.info, shared);
-  const plaintext = openOnce(key, nonce, body);
-  wipe(key);
-  return plaintext;
+  return wiping(key, () => openOnce(key, nonce, body));
 }
 
 /**

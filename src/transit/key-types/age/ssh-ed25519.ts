@@ -1,5 +1,5 @@
 import { createHash, type KeyObject } from 'node:crypto';
-import { wipe } from '../../../ground/bytes.ts';
+import { wipe, wiping } from '../../../ground/bytes.ts';
 import { invalid, ownWords } from '../../../ground/errors.ts';
 import { raw, rawPublic } from '../raw-keys.ts';
 import { expand, extract, openOnce, SECRET_BYTES, type SealedSecret, sealOnce, ZERO_NONCE } from './kem.ts';
@@ -27,9 +27,7 @@ async function pointOf(key: KeyObject): Promise<Uint8Array> {
 
 /** Returns the scalar of a private key (RFC 8032, 5.1.5); X25519 clamps it. */
 function scalarOf(key: KeyObject): Buffer {
-  const seed = raw(key, 'raw-private');
-  const hash = createHash('sha512').update(seed).digest();
-  wipe(seed);
+  const hash = wiping(raw(key, 'raw-private'), (seed) => createHash('sha512').update(seed).digest());
   return hash.subarray(0, SECRET_BYTES);
 }
 
@@ -58,11 +56,9 @@ export async function sealForEd25519(
 ): Promise<SealedSecret> {
   const point = await pointOf(key);
   const { secret, share } = ephemeralX25519();
-  const wrapKey = wrapKeyOf(x25519(secret, point), share, point, blob);
-  wipe(secret);
+  const wrapKey = wiping(secret, () => wrapKeyOf(x25519(secret, point), share, point, blob));
   if (wrapKey === undefined) throw lowOrderRecipient();
-  const body = sealOnce(wrapKey, ZERO_NONCE, plaintext);
-  wipe(wrapKey);
+  const body = wiping(wrapKey, () => sealOnce(wrapKey, ZERO_NONCE, plaintext));
   return { encapsulated: share, body };
 }
 
@@ -78,11 +74,9 @@ export async function openWithEd25519(
   { encapsulated, body }: SealedSecret,
 ): Promise<Buffer | undefined> {
   const point = await pointOf(publicKey);
-  const scalar = scalarOf(privateKey);
-  const wrapKey = wrapKeyOf(x25519(scalar, encapsulated), encapsulated, point, blob);
-  wipe(scalar);
+  const wrapKey = wiping(scalarOf(privateKey), (scalar) =>
+    wrapKeyOf(x25519(scalar, encapsulated), encapsulated, point, blob),
+  );
   if (wrapKey === undefined) throw lowOrderShare();
-  const plaintext = openOnce(wrapKey, ZERO_NONCE, body);
-  wipe(wrapKey);
-  return plaintext;
+  return wiping(wrapKey, () => openOnce(wrapKey, ZERO_NONCE, body));
 }

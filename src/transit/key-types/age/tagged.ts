@@ -1,5 +1,5 @@
 import { createHash, createPublicKey, decapsulate, type KeyObject } from 'node:crypto';
-import { wipe } from '../../../ground/bytes.ts';
+import { wipe, wiping } from '../../../ground/bytes.ts';
 import { inauthentic, ownWords } from '../../../ground/errors.ts';
 import { rawPublic } from '../raw-keys.ts';
 import {
@@ -55,11 +55,10 @@ const noPointSent = () =>
  * @param secret overwritten
  */
 function dhKemSecret(secret: Buffer, share: Uint8Array, point: Uint8Array): Buffer {
-  const pseudorandom = dhKem.extract(NONE, 'eae_prk', secret);
-  wipe(secret);
-  const shared = dhKem.expand(pseudorandom, 'shared_secret', Buffer.concat([share, point]), 32);
-  wipe(pseudorandom);
-  return shared;
+  const pseudorandom = wiping(secret, () => dhKem.extract(NONE, 'eae_prk', secret));
+  return wiping(pseudorandom, () =>
+    dhKem.expand(pseudorandom, 'shared_secret', Buffer.concat([share, point]), 32),
+  );
 }
 
 /**
@@ -156,9 +155,7 @@ export const mlKemP256Kem: AgeKem = {
   encapsulatedBytes: ML_KEM_CIPHERTEXT_BYTES + POINT_BYTES,
   publicOf(secret) {
     const { mlKem, scalar } = halvesOf(secret);
-    const publicKey = Buffer.concat([rawPublic(createPublicKey(mlKem)), pointOf(scalar)]);
-    wipe(scalar);
-    return publicKey;
+    return wiping(scalar, () => Buffer.concat([rawPublic(createPublicKey(mlKem)), pointOf(scalar)]));
   },
   tag: (publicKey, sent) => tagOf(HYBRID_USE, sent, publicKey.subarray(ML_KEM_PUBLIC_BYTES)),
   seal(publicKey, plaintext) {

@@ -1,5 +1,5 @@
 import { createHash, createPublicKey, decapsulate, encapsulate, type KeyObject } from 'node:crypto';
-import { wipe } from '../../../ground/bytes.ts';
+import { wipe, wiping } from '../../../ground/bytes.ts';
 import { invalid, ownWords } from '../../../ground/errors.ts';
 import { rawKeys, rawPublic } from '../raw-keys.ts';
 import {
@@ -21,11 +21,8 @@ export const ML_KEM_CIPHERTEXT_BYTES = 1088;
 export const ML_KEM_SEED_BYTES = 64;
 
 /** Derives the private key from a seed, which is overwritten. */
-export function mlKemOf(seed: Buffer): KeyObject {
-  const key = rawKeys.createPrivateKey({ key: seed, format: 'raw-seed', asymmetricKeyType: ML_KEM });
-  wipe(seed);
-  return key;
-}
+export const mlKemOf = (seed: Buffer): KeyObject =>
+  wiping(seed, () => rawKeys.createPrivateKey({ key: seed, format: 'raw-seed', asymmetricKeyType: ML_KEM }));
 
 function publicMlKem(publicKey: Uint8Array): KeyObject {
   try {
