@@ -67,15 +67,22 @@ const statIfPossible = (path: string): Stats | undefined => attempt(() => statSy
  */
 export function onDisk<T>(action: Action, file: string, work: () => T, whenForbidden?: string): T {
   const failed = (error: unknown): CofferError => diskError(error, action, file, whenForbidden);
-  return failingAs(failed, () => {
+  try {
     const done = work();
     return done instanceof Promise ? (done.catch(throwing(failed)) as T) : done;
-  });
+  } catch (error) {
+    throw failed(error);
+  }
 }
 
 /** Looks at a file; undefined if there is none. */
-export const statsAt = (path: string): Stats | undefined =>
-  onDisk('read', path, () => statSync(path, { throwIfNoEntry: false }));
+export function statsAt(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw diskError(error, 'read', path);
+  }
+}
 
 const EXECUTE = 0o1;
 const WRITE = 0o2;
