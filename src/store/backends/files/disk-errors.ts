@@ -1,14 +1,6 @@
 import { type Stats, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import {
-  attempt,
-  CofferError,
-  failingAs,
-  placed,
-  type Text,
-  throwing,
-  unavailable,
-} from '../../../ground/errors.ts';
+import { attempt, CofferError, placed, type Text, throwing, unavailable } from '../../../ground/errors.ts';
 
 const AS_OWNER = 'run as the user that owns the store';
 /** Hint for a place that is no part of a store. */
