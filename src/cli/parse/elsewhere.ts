@@ -86,8 +86,8 @@ const OF_STORES_OF_FILES: readonly (readonly [string, string])[] = [
   ['cp', 'use cp for a file; for a value, use "coffer secrets get FILE NAME | coffer secrets set FILE NEW"'],
   [
     'updatekeys',
-    'use "coffer team add NAME KEY" or "coffer team remove NAME" to change who can decrypt, ' +
-      '"coffer secrets rewrap FILE" for a new version of the key',
+    'to change the members that can decrypt, use "coffer team add NAME KEY" or "coffer team remove NAME"; ' +
+      'for a new version of the key, "coffer secrets rewrap FILE"',
   ],
   [
     'users',
