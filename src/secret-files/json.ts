@@ -126,7 +126,12 @@ class JsonReader {
     const number = string === undefined ? this.#take(NUMBER) : undefined;
     const boolean = this.#at === start ? this.#take(BOOLEAN) : undefined;
     const source = string ?? number ?? boolean ?? this.#take(NULL);
-    if (source === undefined) throw this.#refused('not valid JSON');
+    if (source === undefined)
+      throw this.#refused(
+        this.#at < this.#text.length
+          ? 'not valid JSON: expected a value (a text needs double quotes)'
+          : 'not valid JSON: it ends before a value',
+      );
     const text = string === undefined ? source : this.#meaning(string, start);
     const type = string ? 'string' : number ? 'number' : boolean ? 'boolean' : 'null';
     const place: ScalarPlace = {

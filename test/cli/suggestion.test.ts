@@ -84,7 +84,11 @@ describe('an unknown command', () => {
     ],
     ['store check', "unknown command 'check'", 'did you mean "coffer doctor"? see "coffer store --help"'],
     ['lease revoke', "unknown command 'lease'", 'did you mean "coffer token revoke"? see "coffer --help"'],
-    ['whoami', "unknown command 'whoami'", 'did you mean "coffer token lookup"? see "coffer --help"'],
+    [
+      'whoami',
+      "unknown command 'whoami'",
+      'use "coffer token lookup" with a server; a local store has no users, "coffer status" shows it; see "coffer --help"',
+    ],
     [
       'password',
       "unknown command 'password'",

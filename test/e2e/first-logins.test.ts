@@ -157,10 +157,13 @@ describe('an argument that only some callers may omit', () => {
 
 describe('words of other programs', () => {
   it.each([
-    ['whoami', 'token lookup'],
-    ['password', 'passphrase change'],
-  ])('bring up the command with that meaning: %s', async (word, command) => {
-    expect(await here.refused(word, 2)).toContain(`did you mean "coffer ${command}"?`);
+    [
+      'whoami',
+      'use "coffer token lookup" with a server; a local store has no users, "coffer status" shows it',
+    ],
+    ['password', 'did you mean "coffer passphrase change"?'],
+  ])('bring up the command with that meaning: %s', async (word, hint) => {
+    expect(await here.refused(word, 2)).toContain(hint);
   });
 });
 

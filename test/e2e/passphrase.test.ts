@@ -117,7 +117,7 @@ describe('coffer passphrase change', () => {
     const wrong = await withPassphrase('kept', 'two').run('status');
     expect(wrong).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('locked') });
     expect(wrong.stderr).toBe(
-      'coffer: warning: the store cannot be unlocked with COFFER_PASSPHRASE (the value of COFFER_PASSPHRASE is wrong, or belongs to another store; nothing else unlocks it: without the right secret, its data is lost; see "coffer help unlocking")\n',
+      'coffer: warning: the store cannot be unlocked with COFFER_PASSPHRASE (the value of COFFER_PASSPHRASE is wrong, or belongs to another store (use --store or COFFER_STORE); nothing else unlocks it: without the right secret, its data is lost; see "coffer help unlocking")\n',
     );
     const bareStatus = bare.with({ COFFER_STORE: bare.file('kept') });
     expect((await bareStatus.run('status')).stderr).toBe('');

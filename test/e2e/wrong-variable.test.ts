@@ -12,7 +12,7 @@ describe('a wrong secret in a variable', () => {
   it('is said to be wrong, with the name of the variable', async () => {
     const environment = { COFFER_MASTER_KEY: Buffer.alloc(32, 9).toString('base64') };
     expect(await here.refused('transit keys list', 4, { environment })).toContain(
-      '(the value of COFFER_MASTER_KEY is wrong, or belongs to another store; nothing else unlocks it: ',
+      '(the value of COFFER_MASTER_KEY is wrong, or belongs to another store (use --store or COFFER_STORE); nothing else unlocks it: ',
     );
   });
 });

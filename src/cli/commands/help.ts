@@ -1,4 +1,6 @@
-import { invalid } from '../../ground/errors.ts';
+import { alternatives } from '../../ground/alternatives.ts';
+import { asCofferError, invalid, throwing, withOtherHint } from '../../ground/errors.ts';
+import { nearest } from '../../ground/nearness.ts';
 import { backendEnvironments, locationForms } from '../../store/backends/registry.ts';
 import { argument, type Command, type Group, isGroup, nodeAt } from '../command.ts';
 import { DONE, exitCodeMeanings } from '../exit-codes.ts';
@@ -42,12 +44,28 @@ export function helpOn(tree: Group): Command {
       // For unknown words, commander suggests similar commands.
       const place = nodeAt(tree, words) === undefined ? onlyPlaceOf(tree, words) : words;
       const argv = place === undefined ? words : [...place, '--help'];
-      const outcome = await parseWithCommander(argv, tree, streams, colour);
+      const outcome = await parseWithCommander(argv, tree, streams, colour).catch(
+        throwing((error) => aboutTopic(error, wanted)),
+      );
       if (outcome.kind === 'run') throw invalid(`no help topic "${words.join(' ')}"`);
       streams.out.write(outcome.text);
       return DONE;
     },
   };
+}
+
+/** Returns the error about a word that is neither a command nor a topic, with the near topic or where all are listed. */
+function aboutTopic(error: unknown, wanted: string): unknown {
+  const known = asCofferError(error);
+  if (known?.message.startsWith('unknown command ') !== true || known.hint?.startsWith('see ') !== true)
+    return error;
+  const near = nearest(wanted, [...topics.keys()]).map((topic) => `"coffer help ${topic}"`);
+  return withOtherHint(
+    known,
+    near.length > 0
+      ? `did you mean ${alternatives(near)}?`
+      : '"coffer --help" lists the commands, "coffer help help" the topics',
+  );
 }
 
 /** Returns the path of the only command or group of that name below the top, e.g. `transit keys` for `keys`. */

@@ -34,6 +34,7 @@ import {
   sealFiles,
   warnOfDamaged,
 } from '../secret-files/transform.ts';
+import type { ChosenKey } from '../secret-files/values.ts';
 import type { Session } from '../session.ts';
 import type { CountedVersions } from '../team/team-keys.ts';
 import { shellWord } from '../terminal/shell-word.ts';
@@ -117,6 +118,8 @@ export const set: Command = {
     const key = isPlain ? undefined : await keyOrAdvice(session, path, keyOf);
     // A name that the format cannot have is refused before the user is asked for the value.
     if (before === undefined) changed(read, { name, value: 'value', before, type: undefined });
+    if (key !== undefined && isPrompted(session, given))
+      await requireSealable(session, { read, name, before, key });
     const value = await valueFor(session, given, name);
     const type = before?.sealed === undefined ? before?.type : await typeOf(session, read, before);
     const file = changed(read, { name, value, before, type });
@@ -272,14 +275,35 @@ function changed({ format, path, file }: ReadFile, { name, value, before, type }
   return withSource(file.written(before, value));
 }
 
-async function valueFor(
+/** Whether the user is asked for the value. */
+const isPrompted = (session: Session, { arguments: [, , value], options }: Given): boolean =>
+  value === undefined && !options.has(IN) && session.streams.in.isTerminal && session.prompts.available();
+
+/**
+ * Encrypts a value for nothing, so that nobody is asked for a secret that the file cannot have: there may be no store,
+ * or it may be another one's. On a server, the audit log would record it.
+ */
+async function requireSealable(
   session: Session,
-  { arguments: [, , value], options }: Given,
-  name: string,
-): Promise<string> {
-  const file = textOption(options, IN);
-  const isAsked = value === undefined && file === undefined && session.streams.in.isTerminal;
-  if (isAsked && session.prompts.available()) return session.prompts.secret(`Value of ${name}`);
+  {
+    read,
+    name,
+    before,
+    key,
+  }: { read: RuledFile; name: string; before: ScalarPlace | undefined; key: ChosenKey },
+): Promise<void> {
+  if (session.settings.address !== undefined) return;
+  const file = changed(read, { name, value: 'value', before, type: undefined });
+  const place = placeOf(file, name);
+  const places = place === undefined ? [] : [place];
+  const [result] = await sealFiles(session, [{ ...read, file, key, places, before: read.file }]);
+  if (result !== undefined) textOf(result);
+}
+
+async function valueFor(session: Session, given: Given, name: string): Promise<string> {
+  if (isPrompted(session, given)) return session.prompts.secret(`Value of ${name}`);
+  const [, , value] = given.arguments;
+  const file = textOption(given.options, IN);
   const source = { value, valueIsFile: false, file, label: VALUE, optional: false, onRequest: false };
   const opened = openInput(session, source);
   if (opened === undefined || Buffer.isBuffer(opened)) return inputText(opened ?? Buffer.alloc(0), VALUE);

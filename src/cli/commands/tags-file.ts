@@ -1,3 +1,4 @@
+import { isThere } from '../../ground/directories.ts';
 import { closing, invalid } from '../../ground/errors.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
 import { copiedFirst } from '../../operations/tags/documents.ts';
@@ -7,7 +8,7 @@ import { toTree } from '../../tag-files/tree.ts';
 import { plainName, tagName } from '../../tags/names.ts';
 import { argument, type Command, type OwnCommand, switching, taking } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
-import { readFileWhole } from '../files/in-file.ts';
+import { openInFile, readFileWhole } from '../files/in-file.ts';
 import { announceStandardInput, inputText } from '../files/input.ts';
 import { outPlaceOf } from '../files/out-file.ts';
 import { printResult } from '../files/output.ts';
@@ -227,6 +228,8 @@ const CHECKS = { tag: tagName, workspace: plainName };
 
 async function readTagFile(session: Session, { options }: Given, path: string): Promise<TagFile> {
   const isStandard = path === STANDARD_INPUT;
+  // Before its format: a name that no file has is the better reason.
+  if (!isStandard && !isThere(path)) openInFile(path, 'FILE').close();
   const { parse } = await loadFormat(formatFor(options, isStandard ? undefined : path));
   if (isStandard) announceStandardInput(session);
   const bytes = isStandard

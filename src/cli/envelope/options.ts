@@ -1,12 +1,13 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { utf8 } from '../../ground/bytes.ts';
-import { isRegularFile } from '../../ground/directories.ts';
+import { isRegularFile, isThere } from '../../ground/directories.ts';
 import { asCofferError, attempt, CofferError, invalid, notFound, refusedAs } from '../../ground/errors.ts';
 import { meantText, nearest } from '../../ground/nearness.ts';
 import { isMissing } from '../../operations/declaration/deleting.ts';
 import { context } from '../../operations/transit/parameters.ts';
 import type { ByteRange } from '../../transit/envelope/decrypt.ts';
+import { KEY_NAME } from '../../transit/key-document.ts';
 import { argument, type OptionSpec, taking, takingFile } from '../command.ts';
 
 import { type Given, numberOption, textOption, textsOption } from '../given.ts';
@@ -66,13 +67,14 @@ const ENCRYPTED = /\.(?:coffer|age)$/;
 
 /**
  * Takes a file that is given in the place of the key, which these commands rarely need, as the value of `--in`. A name
- * that could be a key's is a file only if nothing is piped in: the command would find nothing to read.
+ * that could be a key's is a file only if nothing is piped in: the command would find nothing to read. A directory is
+ * read if no key can have its name, as that of "." and of a path.
  */
 export function withFileAsInput(session: Session, given: Given): Given {
   const [name] = given.arguments;
   if (name === undefined || given.options.has(IN)) return given;
-  const isMeant = name.includes('/') || ENCRYPTED.test(name) || !session.streams.in.isPiped;
-  if (!isMeant || !isRegularFile(name)) return given;
+  const isMeant = !KEY_NAME.test(name) || ENCRYPTED.test(name) || !session.streams.in.isPiped;
+  if (!isMeant || !(KEY_NAME.test(name) ? isRegularFile(name) : isThere(name))) return given;
   return { arguments: [], options: new Map([...given.options, [IN, [name]]]) };
 }
 

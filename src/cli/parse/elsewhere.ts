@@ -21,7 +21,6 @@ export const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map<string,
   ['audit enable', ['serve --audit-log FILE']],
   ...each(['generate', 'generate-key', 'genkey', 'gen-key'], ['keygen']),
   ...each(['passwd', 'change-passphrase', 'password'], ['passphrase change']),
-  ['whoami', ['token lookup']],
   ['tags move', ['tags rename']],
   ['get keys', ['transit keys list']],
   ['kv get', ['secrets get']],
@@ -120,6 +119,7 @@ export const INSTEAD: ReadonlyMap<string, string> = new Map([
   ...each(['cat', 'view'], SHOWING_SECRETS),
   ...each(['cat', 'view'], SHOWING_SECRETS, 'secrets '),
   ...OF_STORES_OF_FILES,
+  ['whoami', 'use "coffer token lookup" with a server; a local store has no users, "coffer status" shows it'],
   ['secrets rotate', 'use "coffer transit keys rotate KEY", then "coffer secrets rewrap FILE"'],
   ['workspaces rename', 'use "coffer workspaces update WS --name NAME"'],
   ['projects rename', 'use "coffer projects update PROJECT --name NAME"'],
@@ -225,6 +225,9 @@ const OPTIONS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ...each(['list', 'of'], 'use "coffer tags of WS"', 'tags ').map(
     ([path, hint]) => [`${path} --workspace`, hint] as const,
   ),
+  ...['auth userpass write', 'auth userpass password', 'login'].flatMap((command) =>
+    each(['password', 'p'], 'leave it out: the command asks for the password', `${command} --`),
+  ),
   ['policy write --in', 'the file is the second argument: "coffer policy write NAME FILE"'],
   ['token lookup --accessor', 'leave it out: "coffer token lookup ID" takes an accessor as well'],
   ['token renew --accessor', 'leave it out: "coffer token renew ID" takes an accessor as well'],
@@ -257,7 +260,7 @@ const FLAGS_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Options of other programs for the form of the output, with that here. */
-const OUTPUTS: Readonly<Record<string, string>> = { detailed: '-o wide', j: '-o json' };
+const OUTPUTS: Readonly<Record<string, string>> = { detailed: '-o wide', j: '-o json', json: '-o json' };
 
 /** How a response is wrapped, which no command here does. */
 const WRAPPING =

@@ -104,6 +104,10 @@ export function tooManyWords(message: string, { argv, path, command, words, help
       hint: `run "coffer transit keys export ${shellWord(name)} --key-type ${type}"`,
     });
   }
+  if (path.at(-1) === 'list' && command?.arguments.length === 0 && words.length === 1)
+    return invalid(message, {
+      hint: `it lists all; to filter the list, use "${['coffer', ...path].join(' ')} | grep ${shellWord(type)}"; ${help}`,
+    });
   const ofEnvelope = wordsOfEnvelope(path, words);
   if (ofEnvelope !== undefined) return invalid(message, { hint: ofEnvelope });
   const [, , signature = ''] = words;

@@ -212,7 +212,7 @@ function wrongSecrets(message: string): string {
   const names = message.split(' ').filter((word) => word.startsWith('COFFER_') && !OF_ELSEWHERE.test(word));
   return names.length === 0
     ? ''
-    : `the value of ${names.join(' and ')} is wrong, or belongs to another store; `;
+    : `the value of ${names.join(' and ')} is wrong, or belongs to another store (use --store or COFFER_STORE); `;
 }
 
 /** Part of the hint for a store that nothing else unlocks. */

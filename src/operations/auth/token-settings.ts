@@ -1,5 +1,5 @@
 import { OLDER_NAMES, type OlderName, type TokenSettings } from '../../access/login/token-settings.ts';
-import { missingPolicyIn, policyName } from '../../access/policies.ts';
+import { missingPolicyIn, policyName, ROOT } from '../../access/policies.ts';
 import { invalid } from '../../ground/errors.ts';
 import { meantText, nearest } from '../../ground/nearness.ts';
 import { jsonOf } from '../../ground/objects.ts';
@@ -135,7 +135,8 @@ async function policyNames(runner: Runner): Promise<readonly string[] | undefine
 function unknownPolicy(name: string, existing: readonly string[] = []): string {
   // No policy can have a name with a comma.
   if (name.includes(',')) return `there can be no policy "${name}" (${eachPolicy(name)})`;
-  const meant = nearest(name, existing);
+  // Nobody is led to a token that may do everything by a slip of the finger.
+  const meant = nearest(name, existing).filter((near) => near !== ROOT);
   const create = `create it with "coffer policy write ${name} FILE"`;
   const hint = meant.length === 0 ? create : meantText(meant);
   return `the policy "${name}" does not exist, and grants nothing until it does (${hint})`;
