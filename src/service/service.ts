@@ -1,5 +1,5 @@
 import { AuditLog } from '../access/audit-log.ts';
-import { asCofferError, type CofferError, ownWords, sealed } from '../ground/errors.ts';
+import { asCofferError, ownWords, sealed } from '../ground/errors.ts';
 import { inTime } from '../ground/pause.ts';
 import { openCore } from '../operations/core.ts';
 import type { Core, ServerState } from '../operations/declaration/operation.ts';
@@ -301,21 +301,16 @@ export class Service implements Member {
   }
 }
 
-const refusal = (): CofferError =>
-  sealed(ownWords('the store is sealed'), { hint: 'unseal the server first' });
+const refuse = async (): Promise<never> => {
+  throw sealed(ownWords('the store is sealed'), { hint: 'unseal the server first' });
+};
 
 /** Placeholder for the store while a server is sealed. */
 const sealedStore: Store = {
   id: '',
-  async read() {
-    throw refusal();
-  },
-  async transact() {
-    throw refusal();
-  },
-  async revision() {
-    throw refusal();
-  },
+  read: refuse,
+  transact: refuse,
+  revision: refuse,
   limitCache() {},
   close() {},
 };

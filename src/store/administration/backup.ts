@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { exists, failedAfter, placed, unavailable } from '../../ground/errors.ts';
+import { closing, exists, failedAfter, placed, unavailable } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
 import type { Backend, Blob, InitialContent, Version } from '../backends/backend.ts';
 import type { Location } from '../backends/backend-kind.ts';
@@ -146,8 +146,7 @@ async function writeBackup(
 ): Promise<Omit<BackupSummary, 'id'>> {
   options.interruption?.begin();
   await rm(path, { force: true });
-  const writer = await BackupWriter.create(path, options.to);
-  try {
+  return closing(await BackupWriter.create(path, options.to), async (writer) => {
     await writer.write({ kind: 'info', bytes: printChecked({ ...version }) });
     await writer.write({ kind: 'header', bytes: Buffer.from(await backend.header()) });
     const leftOut: Finding[] = [];
@@ -161,9 +160,7 @@ async function writeBackup(
     }
     await writer.finish();
     return { files: count.files, bytes: writer.bytes, ...leftOutOf(leftOut) };
-  } finally {
-    await writer.close();
-  }
+  });
 }
 
 interface RestoreOptions extends VerifyOptions, Abortable {

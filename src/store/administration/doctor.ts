@@ -10,7 +10,7 @@ import type { Keyring } from '../slots/keyring.ts';
 import { readSlotFiles } from '../slots/slot-list.ts';
 import { unlock } from '../slots/unlock.ts';
 import { IndexCheck } from './index-check.ts';
-import { type Finding, findingOf } from './status.ts';
+import { type Finding, findingOf, findingsIn } from './status.ts';
 import { checkSlots, surveyBlobs } from './survey.ts';
 
 export interface ExamineOptions {
@@ -83,9 +83,7 @@ async function examineSlots(
   whyLocked: readonly Finding[],
 ): Promise<Examination> {
   const slotFiles = await readSlotFiles(backend, version.generation);
-  const damaged = slotFiles.flatMap(({ place, problem }) =>
-    problem === undefined ? [] : [findingOf(place, problem)],
-  );
+  const damaged = findingsIn(slotFiles);
   // With no other slot, nothing unlocks the store to replace the damaged one.
   const hopeless = damaged.length === slotFiles.length;
   const reasons =

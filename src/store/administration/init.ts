@@ -1,7 +1,7 @@
 /** Options for a new store. */
 import { wipe } from '../../ground/bytes.ts';
 import { type Clock, systemClock } from '../../ground/clock.ts';
-import { invalid } from '../../ground/errors.ts';
+import { closing, invalid } from '../../ground/errors.ts';
 import { type Random, systemRandom } from '../../ground/random.ts';
 import type { Blob, InitialContent } from '../backends/backend.ts';
 import type { Location } from '../backends/backend-kind.ts';
@@ -132,11 +132,6 @@ export async function newStore(
 /** Fills the store in memory, so that it never exists without its initial content. */
 async function furnished(empty: InitialContent, keyring: Keyring, furnish: Furnish): Promise<InitialContent> {
   const backend = await MemoryBackend.create(empty);
-  const store = new SealedStore(backend, keyring);
-  try {
-    await furnish(store);
-  } finally {
-    store.close();
-  }
+  await closing(new SealedStore(backend, keyring), furnish);
   return { ...empty, blobs: readEvery(backend, empty.version.generation) };
 }

@@ -1,7 +1,7 @@
 import {
-  asCofferError,
   type CofferError,
   corrupt,
+  expected,
   placed,
   printPlace,
   refusedAs,
@@ -52,16 +52,11 @@ async function repair(backend: Backend, { credentials, onProgress }: ExamineOpti
     (keyring ??= await unlock(backend, storeId, credentials));
   const mended: Mended[] = [];
   const unmended: Finding[] = [];
-  const refusedBy = async (work: () => Promise<void>): Promise<CofferError | undefined> => {
-    try {
-      await work();
-      return undefined;
-    } catch (error) {
-      const known = asCofferError(error);
-      if (known?.kind !== 'corrupt' && known?.kind !== 'unavailable') throw error;
-      return known;
-    }
-  };
+  const refusedBy = (work: () => Promise<void>): Promise<CofferError | undefined> =>
+    work().then(
+      () => undefined,
+      (error: unknown) => expected(error, 'corrupt', 'unavailable'),
+    );
   const refusal = await refusedBy(async () => {
     const done = await backend.repair(
       async (generations) => {
@@ -127,9 +122,7 @@ async function wholeGeneration(
       const { slots, index } = await checkGeneration(backend, root, keyring);
       if (slots.findings.length + index.findings.length === 0) return { generation, keyring };
     } catch (error) {
-      const kind = asCofferError(error)?.kind;
-      if (kind !== 'corrupt' && kind !== 'denied' && kind !== 'unavailable') throw error;
-      refusals.push(error);
+      refusals.push(expected(error, 'corrupt', 'denied', 'unavailable'));
     }
   }
   if (refusals.length === generations.length) throw refusals[0];

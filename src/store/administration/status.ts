@@ -20,37 +20,17 @@ export interface Finding {
   readonly holds?: DocumentRef | undefined;
 }
 
-/** Description of a store that is available without unlocking it, so nothing in it is authenticated. */
-interface StoreStatus {
-  /** Directory, or the database location without its password. */
-  readonly location: string;
-  /** Of docs/format.md: in a directory 1 or, with a log, 2; in a database 1. */
-  readonly format: number;
-  readonly id: string;
-  /** Creation time, RFC 3339 in UTC. */
-  readonly created: string;
-  /** Slots. Labels are sealed, so they are empty here. */
-  readonly slots: readonly SlotSummary[];
-  /** Number of sealed files: documents, index pages, and the list of slots. */
-  readonly files: number;
-  /** Number of root keys that the store has had: 1 after `init`. */
-  readonly generation: number;
-  readonly revision: number;
-  /** Slots that cannot be read. Documents are checked only by `examineStore`. */
-  readonly damaged: readonly Finding[];
-}
-
 /**
  * Reads the status of a store.
  * @throws as `openStore` for a store that is missing, unreadable or of a newer format
  */
-export const storeStatus = (location: Location): Promise<StoreStatus> => withBackendAt(location, statusOf);
+export const storeStatus = (location: Location) => withBackendAt(location, statusOf);
 
 /**
  * Reads the part that a sealed server shows to every client. Its cost does not depend on the size of the store.
  * @throws as `storeStatus`
  */
-export const sealedView = (location: Location): Promise<Pick<StoreStatus, 'id' | 'slots'>> =>
+export const sealedView = (location: Location) =>
   withBackendAt(location, async (backend) => {
     const { id } = await readHeader(backend);
     return readConsistently(backend, async ({ generation }) => {
@@ -59,23 +39,28 @@ export const sealedView = (location: Location): Promise<Pick<StoreStatus, 'id' |
     });
   });
 
-async function statusOf(backend: Backend): Promise<StoreStatus> {
+/** Describes a store without unlocking it, so nothing in it is authenticated. */
+async function statusOf(backend: Backend) {
   const { format: ofHeader, ...header } = await readHeader(backend);
   const format = (await backend.format?.()) ?? ofHeader;
   return readConsistently(backend, async ({ generation, revision }) => {
     const slotFiles = await readSlotFiles(backend, generation);
     const documents = await backend.names(generation, 'documents');
     return {
+      /** Directory, or the database location without its password. */
       location: printPlace(backend.place),
+      /** Of docs/format.md: in a directory 1 or, with a log, 2; in a database 1. */
       format,
       ...header,
+      /** Labels are sealed, so they are empty here. */
       slots: slotFiles.flatMap(summariesOf),
+      /** Number of sealed files: documents, index pages, and the list of slots. */
       files: documents.length,
+      /** Number of root keys that the store has had: 1 after `init`. */
       generation,
       revision,
-      damaged: slotFiles.flatMap(({ place, problem }) =>
-        problem === undefined ? [] : [findingOf(place, problem)],
-      ),
+      /** Slots that cannot be read. Documents are checked only by `examineStore`. */
+      damaged: findingsIn(slotFiles),
     };
   });
 }
@@ -94,3 +79,7 @@ export function findingOf(place: Place, problem: unknown): Finding {
   const reason = message.startsWith(prefix) ? message.slice(prefix.length) : message;
   return { file, reason, hint };
 }
+
+/** Returns the findings about slot files that cannot be read. */
+export const findingsIn = (files: readonly SlotFile[]): Finding[] =>
+  files.flatMap(({ place, problem }) => (problem === undefined ? [] : [findingOf(place, problem)]));

@@ -14,7 +14,7 @@ import {
   SLOT_LIST,
   type SlotFile,
 } from '../slots/slot-list.ts';
-import { type Finding, findingOf } from './status.ts';
+import { type Finding, findingOf, findingsIn } from './status.ts';
 
 export type Locate = (ref: BlobRef) => Place;
 
@@ -158,9 +158,7 @@ export function checkSlots(survey: Survey, files: readonly SlotFile[], keyring: 
   }
   const list = root.refOf(SLOT_LIST);
   const missing: Finding = { file: printPlace(locate(list)), reason: 'is missing', hint: LIST_LOST };
-  const broken = files.flatMap(({ place, problem }) =>
-    problem === undefined ? [] : [findingOf(place, problem)],
-  );
+  const broken = findingsIn(files);
   const own = files.flatMap(({ slot }) => (slot?.id === keyring.slotId ? [keyring.listedSlot(slot)] : []));
   return {
     findings: survey.present.has(list.name) ? broken : [missing, ...broken],

@@ -1,7 +1,7 @@
 import { accessSync, closeSync, constants, openSync, type Stats, utimesSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { elapsedMs } from '../../../ground/clock.ts';
-import { attempt, type CofferError, corrupt, placed, unavailable } from '../../../ground/errors.ts';
+import { attempt, type CofferError, closing, corrupt, placed, unavailable } from '../../../ground/errors.ts';
 import { inTime, pause } from '../../../ground/pause.ts';
 import { REPAIR } from '../../refusals.ts';
 import { diskError, errorCode, statsAt } from './disk-errors.ts';
@@ -57,13 +57,8 @@ export class FileLock {
   }
 
   /** Like `hold`, but leaves nothing open afterwards. */
-  static async holdOnce<T>(path: string, waitMs: number, work: () => Promise<T>): Promise<T> {
-    const lock = new FileLock(path, waitMs);
-    try {
-      return await lock.hold(work);
-    } finally {
-      lock.close();
-    }
+  static holdOnce<T>(path: string, waitMs: number, work: () => Promise<T>): Promise<T> {
+    return closing(new FileLock(path, waitMs), (lock) => lock.hold(work));
   }
 
   /**

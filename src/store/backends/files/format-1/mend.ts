@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { asCofferError } from '../../../../ground/errors.ts';
+import { unlessRefused } from '../../../../ground/errors.ts';
 import { areas, type BlobRef, type Mend } from '../../backend.ts';
 import { isSameVersion, versionOf } from '../../version.ts';
 import {
@@ -78,12 +78,7 @@ export async function mendUnfinished(
 export function decidedJournal(decided: string): Journal | undefined {
   const path = join(decided, JOURNAL);
   const bytes = readWhole(path);
-  try {
-    return bytes === undefined ? undefined : parseJournal(bytes, path);
-  } catch (error) {
-    if (asCofferError(error)?.kind === 'corrupt') return undefined;
-    throw error;
-  }
+  return bytes && unlessRefused(() => parseJournal(bytes, path), undefined, 'corrupt');
 }
 
 /** Reconstructs journal entries from the staged files of a commit. */
