@@ -104,14 +104,11 @@ const refusing =
 const noStates = refusing('not states or locks: store the state of this configuration in another backend');
 const noRuns = refusing('not runs: run Terraform where the configuration is');
 
-const ofWorkspace = {
-  capability: 'update',
-  params: { workspace_id: text({ help: 'ID of the workspace.', required: true }) },
-} as const;
+const params = { workspace_id: text({ help: 'ID of the workspace.', required: true }) };
 
 /** Locks are for states: a client must not believe that it holds one. */
 export const state = tagOperation({
-  ...ofWorkspace,
+  params,
   route: [
     'POST /workspaces/:workspace_id/actions/lock',
     'POST /workspaces/:workspace_id/actions/unlock',
@@ -122,7 +119,7 @@ export const state = tagOperation({
 });
 
 export const configuration = tagOperation({
-  ...ofWorkspace,
+  params,
   route: 'POST /workspaces/:workspace_id/configuration-versions',
   run: noRuns,
 });

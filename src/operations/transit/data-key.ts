@@ -2,15 +2,10 @@ import { type DataKey, type DataKeyRequest, dataKey, dataKeys } from '../../tran
 import { computing } from '../declaration/operation.ts';
 import { choice, integer, type ValuesOf } from '../declaration/params.ts';
 import {
-  associatedData,
-  context,
   type EncryptedData,
   encrypted,
+  encryptionParameters,
   existingKey,
-  keyVersion,
-  nonce,
-  oaepHash,
-  paddingScheme,
   transitOperation,
 } from './parameters.ts';
 
@@ -36,12 +31,7 @@ const params = {
     default: 256,
     cli: { metavar: 'BITS', suggest: () => ['128', '256', '512'] },
   }),
-  context,
-  key_version: keyVersion,
-  nonce,
-  associated_data: associatedData,
-  padding_scheme: paddingScheme(),
-  hash_algorithm: oaepHash(),
+  ...encryptionParameters,
 };
 
 export const declaration = transitOperation({

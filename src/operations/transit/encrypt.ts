@@ -9,20 +9,15 @@ import { isMissing } from '../declaration/deleting.ts';
 import { computing, type Outcome } from '../declaration/operation.ts';
 import { base64, flag, text, type ValuesOf } from '../declaration/params.ts';
 import {
-  associatedData,
   batchOf,
-  context,
   contextsApart,
   type EncryptedData,
   encrypted,
+  encryptionParameters,
   engineItems,
   failedItems,
   itemKeyVersion,
   keyInPath,
-  keyVersion,
-  nonce,
-  oaepHash,
-  paddingScheme,
   partialFailureCode,
   reference,
   resultLines,
@@ -30,16 +25,12 @@ import {
   transitOperation,
 } from './parameters.ts';
 
-const itemFields = {
+const parameters = {
   plaintext: base64({ help: 'Plaintext, base64 (may be empty).' }),
-  context,
-  key_version: itemKeyVersion,
-  nonce,
-  associated_data: associatedData,
-  padding_scheme: paddingScheme(),
-  hash_algorithm: oaepHash(),
-  reference,
+  ...encryptionParameters,
 };
+
+const itemFields = { ...parameters, key_version: itemKeyVersion, reference };
 
 /** Refuses what is not a key type, which the API ignores if the key exists. */
 function requireKnownType(name: string): void {
@@ -51,13 +42,7 @@ export const declaration = transitOperation({
   ...computing,
   params: {
     name: keyInPath('Key to encrypt with; created if it does not exist.'),
-    plaintext: base64({ help: 'Plaintext, base64 (may be empty).' }),
-    context,
-    key_version: keyVersion,
-    nonce,
-    associated_data: associatedData,
-    padding_scheme: itemFields.padding_scheme,
-    hash_algorithm: itemFields.hash_algorithm,
+    ...parameters,
     type: text({
       help: 'Type of the key, if this command creates it; otherwise ignored.',
       default: DEFAULT_KEY_TYPE,

@@ -131,6 +131,16 @@ export const versionOf = (what: string) =>
 
 export const keyVersion = versionOf('the key to use');
 
+/** Parameters for encrypting besides the plaintext: the same for encrypt, single and in items, and for data keys. */
+export const encryptionParameters = {
+  context,
+  key_version: keyVersion,
+  nonce,
+  associated_data: associatedData,
+  padding_scheme: paddingScheme(),
+  hash_algorithm: oaepHash(),
+};
+
 /** Ciphertext with the parameters for reading it: the same for decrypt and rewrap, single and in items. */
 export const ciphertextParameters = {
   ciphertext: text({ long: true, help: 'Ciphertext of any key version.' }),

@@ -79,17 +79,19 @@ async function markSoftDeleted(
   return { data: keyData(engine, marked.key), warnings: marked.changed ? [] : [unchanged] };
 }
 
-const versionParams = {
-  name: existingKey,
-  version: integer({
-    help: 'Number of the key version; not the latest version.',
-    required: true,
-    cli: { positional: true, isKeyVersion: true },
-  }),
-};
+const ofVersion = {
+  // Like trimming and deleting a key.
+  withoutSecret: true,
+  params: {
+    name: existingKey,
+    version: integer({
+      help: 'Number of the key version; not the latest version.',
+      required: true,
+      cli: { positional: true, isKeyVersion: true },
+    }),
+  },
+} as const;
 
-/** Allowed through an agent without the secret, like trimming and deleting a key. */
-const ofVersion = { capability: 'update', withoutSecret: true, params: versionParams } as const;
 const subjectOf = (values: Readonly<Record<string, unknown>>): string =>
   `version ${values['version']} of key ${values['name']}`;
 

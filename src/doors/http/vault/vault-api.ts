@@ -293,7 +293,6 @@ const mountTypeOf = (path: string, mount: Mount | undefined): Labels['mountType'
 const pathHelp = (offerAt: (path: string) => PathOffer): Operation =>
   operation({
     route: 'GET /sys/help/:path+',
-    capability: 'read',
     anyToken: true,
     bare: true,
     params: { path: text({ help: 'API path.', required: true }) },
