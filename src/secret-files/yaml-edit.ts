@@ -30,26 +30,16 @@ export function addedToYaml(
   const rest = name.slice(prefix.length);
   if (document?.root === undefined) {
     if (documents.length > 1 || prefix !== '' || hasContent(text)) throw noPlace(name);
-    return appended(
-      text,
-      text.length,
-      nested('', rest.split('.') as [string, ...string[]], value, { newline: newlineOf(text) }),
-    );
+    return appended(text, text.length, nested('', rest.split('.') as [string, ...string[]], value));
   }
   const { branch, missing } = gapFor(document.root, rest);
   if (branch.isFlow) return addedInFlow(text, branch, { missing, value }, yamlString);
   const column = ' '.repeat(branch.start - (text.lastIndexOf('\n', branch.start - 1) + 1));
   const end = branch.entries.at(-1)?.end ?? branch.end;
-  return appended(
-    text,
-    end,
-    nested(column, missing, value, { newline: newlineOf(text), inList: branch.isList }),
-  );
+  return appended(text, end, nested(column, missing, value, branch.isList));
 }
 
 const hasContent = (text: string): boolean => /^[ \t]*[^#\s%-]/m.test(text);
-
-const newlineOf = (text: string): string => /\r?\n/.exec(text)?.[0] ?? '\n';
 
 const noPlace = (name: string): CofferError =>
   invalid(`cannot add ${name} to this file`, {
@@ -57,27 +47,23 @@ const noPlace = (name: string): CofferError =>
     hint: 'the file has no such YAML document, or the document is a single value',
   });
 
-interface NestedStyle {
-  readonly newline: string;
-  readonly inList?: boolean | undefined;
-}
-
 /** Formats the lines for a value below missing keys. */
 function nested(
   indent: string,
   [key, ...below]: readonly [string, ...string[]],
   value: string,
-  { newline, inList = false }: NestedStyle,
-): string {
+  inList = false,
+): readonly string[] {
   const head = inList ? `${indent}-` : `${indent}${yamlString(key)}:`;
   const [next, ...rest] = below;
-  if (next === undefined) return `${head} ${yamlString(value)}`;
-  return `${head}${newline}${nested(indent + STEP, [next, ...rest], value, { newline })}`;
+  if (next === undefined) return [`${head} ${yamlString(value)}`];
+  return [head, ...nested(indent + STEP, [next, ...rest], value)];
 }
 
 /** Inserts lines after the line of an offset. */
-function appended(text: string, offset: number, lines: string): string {
-  const newline = newlineOf(text);
+function appended(text: string, offset: number, added: readonly string[]): string {
+  const newline = /\r?\n/.exec(text)?.[0] ?? '\n';
+  const lines = added.join(newline);
   const lineEnd = text.indexOf('\n', offset);
   if (lineEnd >= 0) return `${text.slice(0, lineEnd + 1)}${lines}${newline}${text.slice(lineEnd + 1)}`;
   if (text === '' || text === '\ufeff' || text.endsWith('\n')) return `${text}${lines}${newline}`;

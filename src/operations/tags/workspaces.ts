@@ -51,7 +51,6 @@ const printing = listing<WorkspaceResource>('workspace', ['Name', 'Tags'], ({ id
 const workspaceDetails = (
   { data: { id, attributes, relationships } }: ResourceDocument<WorkspaceResource>,
   project: string = relationships.project.data.id,
-  idLabel = 'ID',
 ): Table => ({
   head: ['', ''],
   rows: [
@@ -61,7 +60,7 @@ const workspaceDetails = (
     ['Project', project],
     ['Created', { time: shortTime(attributes['created-at']) }],
     ['Updated', { time: shortTime(attributes['updated-at']) }],
-    [idLabel, id],
+    ['ID', id],
   ],
 });
 
@@ -72,7 +71,7 @@ async function workspaceView(
 ): Promise<readonly Table[]> {
   if (wide) return [workspaceDetails(document)];
   const project = await nameOfProject(runner, document.data.relationships.project.data.id);
-  return [workspaceDetails(document, project, 'ID')];
+  return [workspaceDetails(document, project)];
 }
 
 const which = whichOf('workspace', 'use a workspace ID, or a name and an organization');
