@@ -5,7 +5,7 @@ import type { Blob, Change, CommitOptions, Version, WriteSession } from '../back
 import type { PostgresAddress } from './address.ts';
 import { type BlobBatch, bytea, inBatches, insertBlobs } from './blob-rows.ts';
 import { hearing, type PostgresClient, together } from './connection.ts';
-import { databaseError, isConnectionLoss, isSerializationFailure } from './database-errors.ts';
+import { databaseError, isConnectionLoss, isSerializationFailure, isShortage } from './database-errors.ts';
 import { PATIENCE } from './patience.ts';
 import type { Commit, StoreLock } from './store-lock.ts';
 
@@ -173,7 +173,8 @@ export class PostgresSession implements WriteSession {
     try {
       await write();
     } catch (error) {
-      if (error instanceof CofferError || !isConnectionLoss(error)) return this.#explain(error);
+      const isKnown = error instanceof CofferError || !isConnectionLoss(error) || isShortage(error);
+      if (isKnown) return this.#explain(error);
       throw unconfirmed(
         placed`the connection to ${this.#address.place} was lost while a change was being written`,
         {
