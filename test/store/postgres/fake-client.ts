@@ -29,7 +29,7 @@ export class FakeClient {
   }
 
   async query(query: string | Asked, values?: readonly unknown[]) {
-    const asked = typeof query === 'string' ? { text: query, ...(values && { values }) } : query;
+    const asked = typeof query === 'string' ? { text: query, values: values ?? [] } : query;
     this.asked.push(asked);
     const answer = (await this.#answer(asked)) ?? [];
     if (answer instanceof Error) throw answer;
