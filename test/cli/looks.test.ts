@@ -33,12 +33,24 @@ describe('on a terminal of 60 columns', () => {
     expect(shown).toContain('-m \\\n      "Share the secrets with bob" && git push\n');
   });
 
-  it('an example is as written in a pipe, and on a terminal of 80 columns', async () => {
+  it('no topic is wider than a terminal of any width, commands that are shown as written included', async () => {
+    const here = DirectoryHere.make();
+    for (const { name } of topicPages)
+      for (let columns = 60; columns <= 100; columns++) {
+        const shown = stripVTControlCharacters(await here.ok(`help ${name}`, { ...SMALL, columns }));
+        expect(
+          shown.split('\n').filter(({ length }) => length > columns),
+          `${name} at ${columns}`,
+        ).toEqual([]);
+      }
+  });
+
+  it('an example is as written in a pipe, and on a terminal that is wide enough', async () => {
     const here = DirectoryHere.make();
     const line =
       '    coffer team init                # once: creates the keyring, whose first key is called app\n';
     expect(await here.ok('help sharing')).toContain(line);
-    expect(await here.ok('help sharing', { ...SMALL, columns: 80 })).toContain(line);
+    expect(await here.ok('help sharing', { ...SMALL, columns: 100 })).toContain(line);
   });
 
   it('policy who shows the names of tokens, and the accessor only where there is room', async () => {

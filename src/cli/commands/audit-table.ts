@@ -69,7 +69,7 @@ export function auditTable(entries: readonly AuditEntry[], { settings, streams }
     ],
     rows: entries.map((entry) => [
       timeText(entry.time),
-      (isTerminal ? nameText(entry) : entry.who) || '-',
+      isWide ? callerText(entry) : userText(entry),
       entry.operation,
       entry.path,
       resultText(entry),
@@ -245,9 +245,15 @@ function endOf(text: string, width: number): string {
  * user of its path.
  */
 export function userText(entry: AuditEntry): string {
-  const { who, accessor, path, status } = entry;
-  if (who === UNNAMED && accessor !== '')
-    return `${UNNAMED} ${accessor.replace(HASH_PREFIX, '').slice(0, SHORT_ACCESSOR)}`;
+  const { who, accessor } = entry;
+  return who === UNNAMED && accessor !== ''
+    ? `${UNNAMED} ${accessor.replace(HASH_PREFIX, '').slice(0, SHORT_ACCESSOR)}`
+    : callerText(entry);
+}
+
+/** Names the caller where the accessor has a column of its own. */
+function callerText(entry: AuditEntry): string {
+  const { who, path, status } = entry;
   const isLoggedIn = who === '' && status > 0 && status < FIRST_FAILURE;
   return nameText(entry) || (isLoggedIn ? loginName(path) : undefined) || '-';
 }

@@ -155,7 +155,13 @@ export const topics: ReadonlyMap<string, TopicPrinter> = new Map<string, TopicPr
   ['options', optionsTopic],
   ['environment', environmentTopic],
   ['exit-codes', exitCodesTopic],
-  ...topicPages.map((topic) => [topic.name, (columns: number) => topicText(topic, columns)] as const),
+  ...topicPages.map(
+    (topic) =>
+      [
+        topic.name,
+        (columns: number, most?: number) => topicText(topic, columns, most !== undefined),
+      ] as const,
+  ),
 ]);
 
 /** Returns every environment variable that the command reads. */

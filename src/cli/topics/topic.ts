@@ -24,33 +24,36 @@ const INDENT = 2;
 /** Maximum line length in columns: longer lines are hard to read, even on a wide terminal. */
 export const MOST_COLUMNS = 100;
 
-/** Formats a topic for a terminal of the given number of columns. */
-export function topicText({ summary, parts }: Topic, columns: number): string {
+/**
+ * Formats a topic for a terminal of the given number of columns.
+ * @param isExact whether literal lines may not be wider; a pipe gets them as they are written
+ */
+export function topicText({ summary, parts }: Topic, columns: number, isExact = false): string {
   const width = Math.min(columns, MOST_COLUMNS);
   const sections = parts.map(({ heading, blocks }) =>
-    [`${heading}:`, blocks.map((block) => blockText(block, width)).join('\n\n')].join('\n'),
+    [`${heading}:`, blocks.map((block) => blockText(block, width, isExact)).join('\n\n')].join('\n'),
   );
   return `${[wrapped(`${summary}.`, width, 0), ...sections].join('\n\n')}\n`;
 }
 
-function blockText(block: Block, width: number): string {
+function blockText(block: Block, width: number, isExact: boolean): string {
   if (typeof block === 'string') return wrapped(block, width, INDENT);
-  if ('lines' in block) return literalLines(block.lines, width);
+  if ('lines' in block) return literalLines(block.lines, width, isExact);
   return block.terms
     .map(([term, meaning]) => `${' '.repeat(INDENT)}${term}\n${wrapped(meaning, width, 3 * INDENT)}`)
     .join('\n');
 }
 
-/** Columns from which on literal lines are printed as they are written, as they are in a pipe. */
+/** Columns from which on literal lines are printed as they are written, except on a terminal that they do not fit. */
 const USUAL_COLUMNS = 80;
 /** Begins the comment of a literal line. */
 const COMMENT = '  # ';
 const COMMAND = /^(?:[A-Z_]+=\S+ )?(?:coffer|git) /;
 
 /** Indents literal lines. On a narrow terminal, comments are above their lines, and what does not fit is broken. */
-function literalLines(lines: readonly string[], columns: number): string {
+function literalLines(lines: readonly string[], columns: number, isExact: boolean): string {
   const width = columns - 2 * INDENT;
-  const isNarrow = columns < USUAL_COLUMNS && lines.some((line) => displayWidth(line) > width);
+  const isNarrow = (isExact || columns < USUAL_COLUMNS) && lines.some((line) => displayWidth(line) > width);
   const printed = isNarrow ? lines.flatMap((line) => narrowLines(line, width)) : lines;
   return printed.map((line) => `${' '.repeat(2 * INDENT)}${line}`).join('\n');
 }

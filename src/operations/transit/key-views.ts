@@ -72,7 +72,7 @@ function createdCells(data: KeyData): readonly Cell[] {
   // A key is often revoked on the day that it was created: no date is better than a false one.
   if (refusedVersions(data).includes(1)) return ['', rotated];
   // The first version may have been created on the same day.
-  return [`by ${oldest.slice(0, 'YYYY-MM-DD'.length)}`, rotated];
+  return [`≤ ${oldest.slice(0, 'YYYY-MM-DD'.length)}`, rotated];
 }
 
 /** Returns the creation time of a version; empty for one that the key no longer has. */

@@ -50,3 +50,24 @@ it('says of a role that is not found that an older log has no roles', async () =
     err: 'No requests of user "app2" in standard input (an older release did not record the role of AppRole: use --user approle, or --user ACCESSOR)\n',
   });
 });
+
+it('audit show names callers in a table that was asked for in a pipe, as on a terminal, and else as ever', async () => {
+  const web = RECORD.replace('"token"', '"approle","metadata":{"role_name":"web"}');
+  const login = JSON.stringify({
+    ...JSON.parse(RECORD),
+    auth: {},
+    request: { ...JSON.parse(RECORD).request, id: 'login', path: 'auth/userpass/login/ada' },
+  });
+  const input = `${web}\n${login}\n`;
+  const callers = async (...form: readonly string[]): Promise<string> => {
+    const streams = streamsDouble({ input });
+    await runCommandLine(['audit', 'show', '-', ...form], streams, {});
+    return streams.written.out;
+  };
+  for (const form of ['table', 'wide']) {
+    const table = await callers('-o', form);
+    expect(table).toContain('approle web');
+    expect(table).toMatch(/\bada +read\b|│ ada +│/);
+  }
+  expect(await callers()).not.toContain('approle web');
+});
