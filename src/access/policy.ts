@@ -150,7 +150,7 @@ function capabilitiesOf(path: string, members: RuleMembers): Capabilities {
     if (bit === undefined) {
       throw policyMistake(
         `path "${path}": invalid capability "${word}"`,
-        `use some of ${CAPABILITY_WORDS.join(', ')}`,
+        `use one or more of ${CAPABILITY_WORDS.join(', ')}`,
       );
     }
     mask |= bit;

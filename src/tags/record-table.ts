@@ -261,7 +261,7 @@ async function inTurns<T, U>(items: readonly T[], work: (item: T) => Promise<U>)
 
 const missing = (what: string) =>
   corrupt(`${what} is missing from the store`, {
-    hint: 'run "coffer doctor" to list lost documents, or restore a backup with "coffer store restore FILE --store DIRECTORY"',
+    hint: 'run "coffer doctor" to list what is missing, or restore a backup with "coffer store restore FILE --store DIRECTORY"',
   });
 
 /** Requested page of a list. */

@@ -31,12 +31,12 @@ describe('a mistake in a policy', () => {
     [
       'path "a" { capabilities = ["raed"] }',
       'invalid capability "raed"',
-      'did you mean "read"? use some of create, ',
+      'did you mean "read"? use one or more of create, ',
     ],
     [
       'path "a" { capabilities = ["encrypt"] }',
       'invalid capability',
-      'encrypt is not a capability: use "update"; use some',
+      'encrypt is not a capability: use "update"; use one or more',
     ],
     ['hello', 'expected "=" or "{" after hello', ''],
     ['path "a" {', 'expected "}", found the end of the policy', ''],

@@ -26,7 +26,8 @@ const IDENTITY = 'identity';
 export const identityOption = takingFile(
   IDENTITY,
   'File with your private key (age or SSH). Default: $COFFER_IDENTITY or $COFFER_IDENTITY_FILE, else ' +
-    '~/.config/coffer/identity, ~/.ssh/id_ed25519, ~/.ssh/id_rsa, $SOPS_AGE_KEY_FILE and ~/.config/sops/age/keys.txt.',
+    'all keys found in ~/.config/coffer/identity, ~/.ssh/id_ed25519, ~/.ssh/id_rsa, $SOPS_AGE_KEY_FILE and ' +
+    '~/.config/sops/age/keys.txt.',
 );
 export const identityIn = (options: Given['options']): string | undefined => textOption(options, IDENTITY);
 

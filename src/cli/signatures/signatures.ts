@@ -122,7 +122,7 @@ function unexpected(
     return `the signature has the format ${format}, but an allowed_signers file only verifies ssh signatures`;
   const form = trust.keys().find((key) => key.form === 'ssh' || key.form === 'minisign')?.form;
   if (format !== 'transit' || form === undefined) return undefined;
-  return `the signature has the format transit, but the key has the format ${form}: use --format transit`;
+  return `the signature has the format transit, but the key has the format ${form}: to accept that, add --format transit`;
 }
 
 async function verifySsh(

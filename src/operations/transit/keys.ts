@@ -55,7 +55,7 @@ export const create = transitOperation({
       cli: { metavar: 'DURATION' },
     }),
     key_size: integer({
-      help: 'Key length in bytes, 32 to 512; only for keys of type hmac, which require it (0: none).',
+      help: 'Key length in bytes, 32 to 512 (0: not set). Required for type hmac, not allowed for others.',
       default: 0,
       cli: { metavar: 'BYTES' },
     }),
