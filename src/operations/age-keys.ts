@@ -49,10 +49,6 @@ interface RecipientKeyVersions {
 /** Number of wrapped file keys tried per request. */
 const BATCH = 200;
 
-interface SealedAgeKey {
-  readonly ciphertext: string;
-}
-
 /**
  * Returns the stanzas that may be for a key, as ciphertexts that the store decrypts; empty if all are for other keys.
  * There may be thousands of stanzas, and each costs a hash or two, so other requests get their turn after each version.
@@ -61,8 +57,8 @@ interface SealedAgeKey {
 export async function sealedForKey(
   versions: readonly RecipientVersion[],
   stanzas: readonly Stanza[],
-): Promise<readonly SealedAgeKey[]> {
-  const found: SealedAgeKey[] = [];
+): Promise<readonly { readonly ciphertext: string }[]> {
+  const found: { readonly ciphertext: string }[] = [];
   // Latest version first: most files are recent.
   for (const { version, recipient } of [...versions].reverse()) {
     for (const { encapsulated, body } of sealedFor(parseRecipient(recipient), stanzas)) {

@@ -18,18 +18,14 @@ const COMMANDS = [
   ['DELETE', 'coffer delete'],
 ] as const satisfies readonly (readonly [PathRequest['method'], string])[];
 
-interface Everything {
-  readonly routes: readonly ServedRoute[];
-  readonly endpoints: VaultEndpoints;
-}
+const load = async () => {
+  const routes = await loadRoutes(catalogue);
+  return { routes, endpoints: new VaultEndpoints(routes) };
+};
 
-let loaded: Promise<Everything> | undefined;
-
+let loaded: ReturnType<typeof load> | undefined;
 /** Loads all operations, once. */
-function everything(): Promise<Everything> {
-  loaded ??= loadRoutes(catalogue).then((routes) => ({ routes, endpoints: new VaultEndpoints(routes) }));
-  return loaded;
-}
+const everything = () => (loaded ??= load());
 
 /**
  * Finds the operation of a Vault API path in an open store.

@@ -1,3 +1,4 @@
+import { madeOnce } from '../ground/objects.ts';
 import { type CatalogueBranch, isEntry } from './catalogue-entry.ts';
 import type { Api, Operation } from './declaration/operation.ts';
 import type { Params } from './declaration/params.ts';
@@ -57,13 +58,10 @@ export class RouteTable {
     this.#decode = decode;
     for (const served of routes) {
       const first = firstSegment(served.route);
-      const known = this.#byFirstSegment.get(first) ?? [];
+      const known = madeOnce(this.#byFirstSegment, first, (): Compiled[] => []);
       known.push({ served, pattern: patternOf(served.route, served.operation.params) });
       // Literal text takes precedence over a parameter: `sys/mounts/x/tune` is not the path of a mount.
-      this.#byFirstSegment.set(
-        first,
-        known.sort((a, b) => literalLength(b) - literalLength(a)),
-      );
+      known.sort((a, b) => literalLength(b) - literalLength(a));
     }
   }
 

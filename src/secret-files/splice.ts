@@ -95,12 +95,6 @@ function parsedAgain(format: FileFormat, text: string, name: string, misfit: Cof
   }
 }
 
-interface LoneChange {
-  readonly before: SecretFile;
-  readonly text: string;
-  readonly name: string;
-}
-
 /**
  * Parses a text in which one value was set or removed, and verifies that nothing else differs.
  * @param name name of the value that may differ
@@ -109,7 +103,7 @@ interface LoneChange {
 export function changedAlone(
   format: FileFormat,
   path: string,
-  { before, text, name }: LoneChange,
+  { before, text, name }: { readonly before: SecretFile; readonly text: string; readonly name: string },
 ): SecretFile {
   const failed = invalid(`${path}: cannot change ${name} without changing the layout of the file`, {
     hint: 'change it in an editor',

@@ -1,3 +1,4 @@
+import { madeOnce } from '../ground/objects.ts';
 import {
   type Carried,
   checkAt,
@@ -80,8 +81,7 @@ class CsvReader {
     if (workspace !== '') return this.#onWorkspace(row);
     if (project !== '') {
       if (tag !== '') return 'projects have KEY=VALUE tags only';
-      const bindings = this.#projects.get(project) ?? new Map<string, string>();
-      this.#projects.set(project, bindings);
+      const bindings = madeOnce(this.#projects, project, () => new Map<string, string>());
       return key === '' ? undefined : bind(bindings, key, value);
     }
     if (key !== '') return 'this line has a key, but no workspace and no project';
@@ -91,9 +91,8 @@ class CsvReader {
   }
 
   #onWorkspace({ workspace, tag, key, value, project }: Row): string | undefined {
-    const known = this.#workspaces.get(workspace);
-    const carried: GatheredRow = known ?? { tags: [], bindings: new Map(), project };
-    this.#workspaces.set(workspace, carried);
+    const none = (): GatheredRow => ({ tags: [], bindings: new Map(), project });
+    const carried = madeOnce(this.#workspaces, workspace, none);
     if (project !== '' && carried.project !== '' && carried.project !== project) {
       return `another line says that ${workspace} is in the project ${carried.project}`;
     }
@@ -125,20 +124,14 @@ function bind(bindings: Map<string, string>, key: string, value: string): string
   return undefined;
 }
 
-interface CsvRecord {
-  readonly fields: readonly string[];
-  /** Line number of its start, from 1. */
-  readonly line: number;
-}
-
 /**
  * Field in quotes with `""` for a quote, or without quotes; followed by a comma, the end of the line, or the end of the
  * text.
  */
 const FIELD = /(?:"(?<quoted>[^"]*(?:""[^"]*)*)"|(?<plain>[^",\r\n]*))(?<end>,|\r?\n|$)/y;
 
-function recordsIn(text: string, file: string): readonly CsvRecord[] {
-  const records: CsvRecord[] = [];
+function recordsIn(text: string, file: string) {
+  const records: { readonly fields: readonly string[]; readonly line: number }[] = [];
   let fields: string[] = [];
   let line = 1;
   let begun = 1;

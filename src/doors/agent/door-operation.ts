@@ -13,12 +13,6 @@ import type { NoteFailure } from '../../service/outside-view.ts';
 import type { ServedCore } from '../../service/served-core.ts';
 import { dataStatus } from '../http/status-codes.ts';
 
-/** Caller that the protocol identifies by itself, and the look at the store that its request is answered from. */
-interface KnownIdentity {
-  readonly identity: TokenIdentity;
-  readonly look: StoreLook;
-}
-
 /** Result of the operation, or its error. */
 type Answered = { readonly outcome: Outcome<unknown> } | { readonly error: unknown };
 
@@ -76,7 +70,7 @@ export class DoorOperation {
    */
   async perform(
     served: ServedCore,
-    { identity, look }: KnownIdentity,
+    { identity, look }: { readonly identity: TokenIdentity; readonly look: StoreLook },
     mount: string,
     raw: RawParameters,
   ): Promise<Outcome<unknown>> {

@@ -1,6 +1,7 @@
 import type { Offer } from '../../access/doors.ts';
 import { elapsedMs } from '../../ground/clock.ts';
 import { asCofferError, denied } from '../../ground/errors.ts';
+import { madeOnce } from '../../ground/objects.ts';
 import type { AgentUnlocking } from '../../service/agent/calls.ts';
 import type { AgentDoorKind } from './agent-door.ts';
 import { type Ask, type Desk, keyNameOf } from './desk.ts';
@@ -48,12 +49,11 @@ export function consentBy({ name }: AgentDoorKind, ask: Ask | undefined, now = e
     if (!offer.confirm) return;
     if (ask === undefined) throw denied('cannot prompt for confirmation');
     const key = keyNameOf(offer);
-    const answers = known.get(key) ?? {
+    const answers = madeOnce(known, key, () => ({
       last: Promise.resolve(),
       noes: 0,
       quietUntil: Number.NEGATIVE_INFINITY,
-    };
-    known.set(key, answers);
+    }));
     const answered = answers.last.then(() =>
       put(answers, `Allow ${name} to use key ${key} to ${what}?`, gone),
     );

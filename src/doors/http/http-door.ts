@@ -1,5 +1,6 @@
 import { idOf } from '../../access/access.ts';
 import { asCofferError } from '../../ground/errors.ts';
+import { madeOnce } from '../../ground/objects.ts';
 import { catalogue } from '../../operations/catalogue.ts';
 import { METRICS_CONTENT_TYPE } from '../../operations/declaration/operation.ts';
 import { loadRoutes, type ServedRoute } from '../../operations/routes.ts';
@@ -49,7 +50,9 @@ export async function httpDoor(callers: 'bearers' | 'owner' = 'bearers'): Promis
     document ??= describeApi(routes);
     return document;
   };
-  const apisOf = remembered((service: Service) => new Apis(service, routes, describe, callers === 'owner'));
+  const made = new WeakMap<Service, Apis>();
+  const apisOf = (service: Service): Apis =>
+    madeOnce(made, service, () => new Apis(service, routes, describe, callers === 'owner'));
   return {
     async open(service, { listen, tls }) {
       const apis = apisOf(service);
@@ -74,15 +77,6 @@ export async function httpDoor(callers: 'bearers' | 'owner' = 'bearers'): Promis
     },
     answer: (service, exchange) => answer(service, apisOf(service), exchange),
     describe,
-  };
-}
-
-function remembered<K extends object, V>(make: (key: K) => V): (key: K) => V {
-  const made = new WeakMap<K, V>();
-  return (key) => {
-    const value = made.get(key) ?? make(key);
-    made.set(key, value);
-    return value;
   };
 }
 

@@ -24,10 +24,9 @@ export function describeApi(routes: readonly ServedRoute[]): ApiDocument {
   for (const served of routes) {
     for (const parts of variants(served.route.parts)) {
       const path = printTemplate(served, parts);
-      const methods = paths[path] ?? {};
-      paths[path] = methods;
+      paths[path] ??= {};
       const method = served.route.method === 'LIST' ? 'get' : served.route.method.toLowerCase();
-      methods[method] ??= describe(served, parts, ids);
+      paths[path][method] ??= describe(served, parts, ids);
     }
   }
   return {

@@ -2,7 +2,7 @@
 
 import type { TokenRole } from '../../access/token-roles.ts';
 import { notFound } from '../../ground/errors.ts';
-import { listAnswer, listCli, tidied, tokenRoleName } from '../auth/named-objects.ts';
+import { listAnswer, listCli, tidying, tokenRoleName } from '../auth/named-objects.ts';
 import { deletingByName, eachNamed } from '../declaration/deleting.ts';
 import { lacking } from '../declaration/lacking.ts';
 import { accessOperation } from '../declaration/mount-operations.ts';
@@ -147,12 +147,4 @@ export const remove = accessOperation({
   run: done(({ access }, { name }) => access.roles.delete(name)),
 });
 
-/** Maintenance task that servers also run periodically. */
-export const tidy = accessOperation({
-  route: 'POST /auth/token/tidy',
-  withoutSecret: true,
-  async run({ access }) {
-    await access.tokens.tidy();
-    return tidied;
-  },
-});
+export const tidy = tidying('POST /auth/token/tidy');

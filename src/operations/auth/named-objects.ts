@@ -2,7 +2,7 @@
 
 import { invalid, notFound } from '../../ground/errors.ts';
 import type { ListOptions } from '../../store/store.ts';
-import { operationsOf } from '../declaration/mount-operations.ts';
+import { accessOperation, operationsOf } from '../declaration/mount-operations.ts';
 import type { MountCall, Outcome } from '../declaration/operation.ts';
 import { type CliParam, declare, integer, type Spec, text, type ValuesOf } from '../declaration/params.ts';
 import { parseText } from '../declaration/weak-values.ts';
@@ -99,3 +99,14 @@ export const tidied = {
     "Tidy operation successfully started. Any information from the operation will be printed to OpenBao's server logs.",
   ],
 } as const satisfies Outcome<never>;
+
+/** Declares the maintenance task that servers also run periodically. */
+export const tidying = (route: string) =>
+  accessOperation({
+    route,
+    withoutSecret: true,
+    async run({ access }) {
+      await access.tokens.tidy();
+      return tidied;
+    },
+  });

@@ -1,5 +1,5 @@
 import { invalid, ownWords } from '../../ground/errors.ts';
-import { isObject } from '../../ground/objects.ts';
+import { isObject, madeOnce } from '../../ground/objects.ts';
 import { MOST_BINDINGS, type NewBinding } from '../../tags/bindings.ts';
 import type { BindingFilter } from '../../tags/workspace-query.ts';
 import { type CliParam, declare, parseShortText, type Schema, type Spec } from '../declaration/params.ts';
@@ -154,9 +154,7 @@ function readConditions(query: readonly (readonly [string, unknown])[]): unknown
         hint: 'write filter[tagged][0][key] and filter[tagged][0][value]',
       });
     }
-    const condition = conditions.get(index) ?? {};
-    condition[part] = value;
-    conditions.set(index, condition);
+    madeOnce(conditions, index, (): Record<string, unknown> => ({}))[part] = value;
   }
   return [...conditions.values()];
 }

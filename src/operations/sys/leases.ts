@@ -5,7 +5,7 @@ import { printGoTime } from '../../ground/clock.ts';
 import { type CofferError, invalid, notFound, ownWords } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { trimSlashes } from '../../ground/trim.ts';
-import { listAnswer, tidied } from '../auth/named-objects.ts';
+import { listAnswer, tidying } from '../auth/named-objects.ts';
 import { tokenDetails } from '../auth/token-answers.ts';
 import { countMissing, FOR_GOOD } from '../declaration/deleting.ts';
 import { accessOperation } from '../declaration/mount-operations.ts';
@@ -156,14 +156,7 @@ export const revokePrefix = accessOperation({
   run: done(({ access }, { prefix }) => access.leases.revoke(prefix)),
 });
 
-export const tidy = accessOperation({
-  route: 'POST /sys/leases/tidy',
-  withoutSecret: true,
-  async run({ access }) {
-    await access.tokens.tidy();
-    return tidied;
-  },
-});
+export const tidy = tidying('POST /sys/leases/tidy');
 
 /** Counts the stored service tokens. */
 export const countTokens = accessOperation({

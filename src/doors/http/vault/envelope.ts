@@ -1,5 +1,5 @@
 import type { WrapInfo } from '../../../access/wrapping.ts';
-import { isObject } from '../../../ground/objects.ts';
+import { isObject, madeOnce } from '../../../ground/objects.ts';
 import type { Operation, Outcome } from '../../../operations/declaration/operation.ts';
 import type { Answer } from '../exchange.ts';
 
@@ -71,9 +71,7 @@ const keptAnswers = new WeakMap<object, Answer>();
  */
 function kept(data: unknown): Answer {
   if (!isObject(data)) return bare(data);
-  const answer = keptAnswers.get(data) ?? bare(data);
-  keptAnswers.set(data, answer);
-  return answer;
+  return madeOnce(keptAnswers, data, () => bare(data));
 }
 
 /**
