@@ -76,7 +76,7 @@ describe('coffer edit', () => {
     rmSync(here.file('.coffer.yaml'));
     const adding = (name: string) => edit(here, `printf '%s\\n' ${name}=fresh >> "$1"`, outside);
     const warning = (names: string) =>
-      `coffer: warning: no rule in .coffer.yaml is for ${outside}: not encrypted: ${names} (run "coffer secrets encrypt ${outside} --key KEY")\nWrote ${outside}.\n`;
+      `coffer: warning: no rule in .coffer.yaml is for ${outside}, so these values are not encrypted: ${names} (run "coffer secrets encrypt ${outside} --key KEY")\nWrote ${outside}.\n`;
     expect(await adding('NEW')).toMatchObject({ exitCode: 0, stderr: warning('NEW') });
     expect(await adding('LATER')).toMatchObject({ exitCode: 0, stderr: warning('LATER') });
     const changing = `sed -i 's/fresh/other/' "$1"`;

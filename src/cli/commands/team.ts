@@ -235,7 +235,9 @@ export const check: OwnCommand = {
     ];
     for (const { id, path, by } of state.believed) {
       if ((await roots.open(id)) === undefined || (await roots.isSighted(id))) continue;
-      found.push(`.coffer/${path} was signed as ${nameOf(state, by)} without access to the keys`);
+      found.push(
+        `.coffer/${path} was signed as ${nameOf(state, by)} by someone who could not open the keyring, e.g. through a forwarded agent`,
+      );
     }
     if (witness.isShallow)
       session.say(

@@ -119,7 +119,7 @@ export class Takeover {
     const names = added.slice(0, MOST_NAMES).map((place) => place.name);
     const more = added.length > MOST_NAMES ? ` and ${added.length - MOST_NAMES} more` : '';
     this.#session.warn(
-      `no rule in ${RULES_NAME} is for ${name}: not encrypted: ${names.join(', ')}${more} (run "coffer secrets encrypt ${shellWord(name)} --key KEY")`,
+      `no rule in ${RULES_NAME} is for ${name}, so these values are not encrypted: ${names.join(', ')}${more} (run "coffer secrets encrypt ${shellWord(name)} --key KEY")`,
     );
   }
 

@@ -89,7 +89,7 @@ describe('new values that no rule is for', () => {
     const told = await edit(here, 'a.env', names.map((name) => `echo ${name}=value >> "$1"`).join('\n'));
     expect(told.exitCode).toBe(0);
     expect(told.err).toContain(
-      `no rule in .coffer.yaml is for a.env: not encrypted: ${names.slice(0, 10).join(', ')}${more} (run `,
+      `no rule in .coffer.yaml is for a.env, so these values are not encrypted: ${names.slice(0, 10).join(', ')}${more} (run `,
     );
   });
 });
