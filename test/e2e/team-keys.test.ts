@@ -57,6 +57,7 @@ describe('the keys of people in a keyring', () => {
       });
       expect(wrong.exitCode).toBe(2);
       expect(wrong.text).toContain('check the passphrase');
+      expect(wrong.text).not.toContain('--identity');
       const made = onTerminal(alice.place, 'coffer team init', {
         steps: [[ASKED, `${PASSPHRASE}\r`]],
         columns: 200,

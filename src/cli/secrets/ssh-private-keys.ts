@@ -41,9 +41,7 @@ const ENCRYPTED_PEM = /ENCRYPTED/;
 
 async function passphraseFor(session: Session, path: string): Promise<string> {
   if (session.prompts.available()) return session.prompts.secret(`Passphrase for ${path}`);
-  throw new CofferError('sealed', `${path} is encrypted: cannot prompt for its passphrase`, {
-    field: '--identity',
-  });
+  throw new CofferError('sealed', `${path} is encrypted: cannot prompt for its passphrase`);
 }
 
 async function pemKey(session: Session, path: string, pem: string): Promise<KeyObject> {
@@ -56,5 +54,6 @@ async function pemKey(session: Session, path: string, pem: string): Promise<KeyO
 }
 
 function unreadable(path: string, hint: string): never {
-  throw invalid(`cannot read the private key in ${path}`, { field: '--identity', hint });
+  // Without an option: the file may be named by one, by a variable, or be at a usual place.
+  throw invalid(`cannot read the private key in ${path}`, { hint });
 }
