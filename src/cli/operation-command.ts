@@ -59,9 +59,8 @@ export function commandOf(path: readonly string[], summary: string, operation: O
       const instead = insteadOf(operation, raw, given);
       if (instead !== undefined) {
         const other = await loadOperation([...path.slice(0, -1), instead].join(' '));
-        return new Execution(session, { path, operation: other, spec: specOf(other, method) }, given).run(
-          raw,
-        );
+        const called = { path, operation: other, spec: specOf(other, method) };
+        return new Execution(session, called, given).run(raw);
       }
       const execution = new Execution(session, { path, operation, spec }, given);
       const each = spec.positional.find((name) => operation.params[name]?.cli.positional === 'each');
@@ -149,44 +148,81 @@ class Execution {
     await refuseFileAsKey(this.#session, this.#called, this.#given);
   }
 
-  /** Runs the operation once for each value of a parameter, in order, until one fails. */
+  /**
+   * Runs the operation once for each value of a parameter, in order, until one fails. The results before a failure are
+   * still printed.
+   * @throws the error of the value for which it failed, which says for which values it was done
+   */
   async runEach(param: string, typed: RawValues): Promise<number> {
-    const { cli = {}, params, resource } = this.#operation;
-    const given: readonly unknown[] = [typed[param]].flat();
-    const calls = given.map((value) => ({ ...typed, [param]: value }));
+    const names: readonly unknown[] = [typed[param]].flat();
+    const calls = names.map((name) => ({ ...typed, [param]: name }));
     const checked = calls.map((call) => checkTyped(this.#operation, this.#spec, call, undefined));
     const asks = checked.some((values) => this.#doubts.questionOf(values) !== undefined);
     if (asks) await this.#doubts.requireConsent(calls);
     this.#out = await this.#outPlace();
     const runner = await this.#session.runner();
-    const { jointDocument, listShape, results, runEach } = await import('./run-each.ts');
-    const valuesOf = (raw: RawValues) => parseValues(params, raw).values;
-    return runEach(calls, param, {
-      asks,
-      resolve: (call) => resolved(this.#operation, call, runner),
-      foresee: (raw) => this.#doubts.foresee(valuesOf(raw), runner),
-      isConfirmed: (raw) => this.#isConfirmed(valuesOf(raw), runner, true),
-      meant: async (raw) => {
-        const made = await this.#doubts.byTheWay(valuesOf(raw), runner);
-        return (await this.#isMeant(made, runner)) ? made : undefined;
-      },
-      run: async (raw) => {
-        this.#unchanged = await this.#doubts.unchanged(valuesOf(raw), runner);
-        return this.#unlessThere(runner, raw);
-      },
-      report: async (outcome, raw) => {
-        if (resource !== undefined) return;
-        await this.#check(outcome, valuesOf(raw));
-        this.#sayDone(outcome, valuesOf(raw));
-      },
-      print: async (outcomes, made) => {
-        const list = results(outcomes);
-        if (resource !== undefined)
-          await this.#finish({ created: true, data: jointDocument(outcomes) }, typed, made);
-        else if (this.#isPrinted && (list.length > 0 || this.#session.settings.format === 'json'))
-          await this.#print(list, listShape(cli));
-      },
-    });
+    const confirmed = asks ? await this.#confirmedCalls(calls, runner) : undefined;
+    if (asks && confirmed === undefined) return FAILED;
+    const { afterSome } = await import('./run-each.ts');
+    const done: string[] = [];
+    const outcomes: Outcome<unknown>[] = [];
+    const byTheWay: NewName[] = [];
+    let isRefused = false;
+    let failure: unknown;
+    try {
+      for (const [at, call] of calls.entries()) {
+        const raw = confirmed?.[at] ?? (await resolved(this.#operation, call, runner));
+        const { values } = parseValues(this.#operation.params, raw);
+        const made = await this.#doubts.byTheWay(values, runner);
+        isRefused = !(await this.#isMeant(made, runner));
+        if (isRefused) break;
+        byTheWay.push(...made);
+        this.#unchanged = await this.#doubts.unchanged(values, runner);
+        const outcome = await this.#unlessThere(runner, raw);
+        if (outcome === undefined) continue;
+        if (this.#operation.resource === undefined) {
+          await this.#check(outcome, values);
+          this.#sayDone(outcome, values);
+        }
+        outcomes.push(outcome);
+        done.push(String(names[at]));
+      }
+    } catch (error) {
+      failure = error;
+    }
+    if (outcomes.length > 0) await this.#printEach(outcomes, typed, byTheWay);
+    if (failure !== undefined) throw afterSome(failure, done);
+    return isRefused ? FAILED : DONE;
+  }
+
+  /**
+   * Asks about all calls before the first one begins, after checking that all can be expected to succeed.
+   * @returns the calls with the identifiers of the objects; undefined if the user said no
+   */
+  async #confirmedCalls(
+    calls: readonly RawValues[],
+    runner: Runner,
+  ): Promise<readonly RawValues[] | undefined> {
+    const raws: RawValues[] = [];
+    for (const call of calls) raws.push(await resolved(this.#operation, call, runner));
+    const valuesOf = (raw: RawValues) => parseValues(this.#operation.params, raw).values;
+    for (const raw of raws) await this.#doubts.foresee(valuesOf(raw), runner);
+    for (const raw of raws) if (!(await this.#isConfirmed(valuesOf(raw), runner, true))) return undefined;
+    return raws;
+  }
+
+  async #printEach(
+    outcomes: readonly Outcome<unknown>[],
+    typed: RawValues,
+    byTheWay: readonly NewName[],
+  ): Promise<void> {
+    const { jointDocument, listShape, results } = await import('./run-each.ts');
+    const { cli = {}, resource } = this.#operation;
+    const list = results(outcomes);
+    if (resource !== undefined)
+      await this.#finish({ created: true, data: jointDocument(outcomes) }, typed, byTheWay);
+    else if (this.#isPrinted && (list.length > 0 || this.#session.settings.format === 'json'))
+      await this.#print(list, listShape(cli));
   }
 
   /**
@@ -234,19 +270,11 @@ class Execution {
     return { value: this.#value, file: this.#option(IN), isBase64, mount: this.#mount };
   }
 
-  #call(runner: Runner, raw: RawValues): Promise<Outcome<unknown>> {
-    if (this.#given.options.has(ALL)) return this.#everyPage(runner, raw);
-    return this.#doubts.run(raw, runner);
-  }
-
-  async #everyPage(runner: Runner, raw: RawValues): Promise<Outcome<unknown>> {
+  async #call(runner: Runner, raw: RawValues): Promise<Outcome<unknown>> {
+    if (!this.#given.options.has(ALL)) return this.#doubts.run(raw, runner);
     const { everyPage } = await import('./every-page.ts');
-    const besideOutput = this.#out === undefined;
-    const { document, isWhole } = await everyPage(this.#session, runner, {
-      operation: this.#operation,
-      raw,
-      besideOutput,
-    });
+    const query = { operation: this.#operation, raw, besideOutput: this.#out === undefined };
+    const { document, isWhole } = await everyPage(this.#session, runner, query);
     this.#isWhole = isWhole;
     return { data: document };
   }
@@ -270,8 +298,8 @@ class Execution {
       why = foreseen(error);
     }
     const { undelivered } = await import('./undone.ts');
-    const isCopied = this.#clipboard !== undefined;
-    throw await undelivered(this.#session, this.#operation, { result, why, isCopied });
+    const given = { result, why, isCopied: this.#clipboard !== undefined };
+    throw await undelivered(this.#session, this.#operation, given);
   }
 
   /** Asks the user, if necessary, after checking what would be refused anyway. */
@@ -301,12 +329,15 @@ class Execution {
   ): Promise<number> {
     const { cli = {} } = this.#operation;
     await this.#check(outcome, values);
-    const instead =
-      this.#isSentence && outcome.data !== undefined ? cli.instead?.(values, outcome.data) : undefined;
-    if (instead !== undefined) this.#session.say(instead);
+    const { streams, settings } = this.#session;
+    // A user who is shown both the result and messages is told in a sentence what was done.
+    const isSentence =
+      !this.#isResultWanted && !settings.quiet && streams.out.isTerminal && streams.err.isTerminal;
+    const instead = isSentence && outcome.data !== undefined && cli.instead?.(values, outcome.data);
+    if (typeof instead === 'string') this.#session.say(instead);
     else if (this.#isPrinted) {
       // With JSON output, a document is printed even if it is empty.
-      const nothing = this.#session.settings.format === 'json' ? {} : undefined;
+      const nothing = settings.format === 'json' ? {} : undefined;
       const result = resultOf(outcome) ?? nothing;
       await this.#print(result, undefined, outcome);
       if (this.#out !== undefined) sayWritten(this.#session, cli, this.#out, result);
@@ -316,7 +347,7 @@ class Execution {
     const created = this.#doubts.createdBy(outcome, values) ?? byTheWay;
     if (created.length > 0) {
       const { sayCreated } = await import('./near-names.ts');
-      const wasAsked = this.#asksOfNewNames && !this.#session.settings.yes;
+      const wasAsked = this.#asksOfNewNames && !settings.yes;
       await sayCreated(this.#session, created, wasAsked ? undefined : { value: this.#value });
     }
     this.#sayDone(outcome, values);
@@ -363,11 +394,5 @@ class Execution {
 
   get #isPrinted(): boolean {
     return !this.#operation.cli?.acts || this.#isResultWanted;
-  }
-
-  /** Whether both the result and messages are shown to a user, who is told in a sentence what was done. */
-  get #isSentence(): boolean {
-    const { streams, settings } = this.#session;
-    return !this.#isResultWanted && !settings.quiet && streams.out.isTerminal && streams.err.isTerminal;
   }
 }

@@ -108,14 +108,11 @@ export const login: OwnCommand = {
     const typed = askedIn(words, textOption(options, METHOD));
     const file = options.has(NO_STORE) ? undefined : TokenFile.required(session.environment, address);
     const certificate = certificateOf(session, options);
+    const connect: Connect = (token) => connectTo(session, address, token, certificate);
     warnOfReaders(session, address);
     const asked = await withNeeds(session, typed);
     const request = await requested(session, asked, address, options);
-    const found = await loggedIn(session, address, {
-      request,
-      mount: textOption(options, PATH) ?? asked.method,
-      certificate,
-    });
+    const found = await loggedIn(session, connect, request, textOption(options, PATH) ?? asked.method);
     if (session.environment['GITHUB_ACTIONS'] === 'true') {
       // The runner reads both streams, and only this one contains no results.
       session.streams.err.write(maskingLines('github', session.environment)([found.token]));
@@ -128,20 +125,17 @@ export const login: OwnCommand = {
         throw unavailable('standard output was closed before the result was written');
     } catch (error) {
       // The user did not get the token, and no other user should.
-      if (!isKept && 'path' in request) await endUnseen(session, address, found.token, certificate);
+      if (!isKept && 'path' in request) await endUnseen(session, connect(found.token));
       throw error;
     }
     if (file !== undefined) tell(session, address, found);
   },
 };
 
-async function endUnseen(
-  session: Session,
-  address: string,
-  token: string,
-  certificate: ClientCertificate | undefined,
-): Promise<void> {
-  const runner = connectTo(session, address, token, certificate);
+/** Connects to the server of a login, with a token or none. */
+type Connect = (token: string | undefined) => ReturnType<typeof connectTo>;
+
+async function endUnseen(session: Session, runner: ReturnType<Connect>): Promise<void> {
   try {
     await revoke(runner);
   } catch (error) {
@@ -182,20 +176,15 @@ function certificateOf({ environment }: Session, options: Given['options']): Cli
   });
 }
 
-interface LoginAtMount {
-  readonly request: LoginRequest;
-  readonly mount: string;
-  readonly certificate: ClientCertificate | undefined;
-}
-
 /** Logs in. Sends no token except the one to be stored; that of an earlier login plays no part. */
 async function loggedIn(
   session: Session,
-  address: string,
-  { request, mount, certificate }: LoginAtMount,
+  connect: Connect,
+  request: LoginRequest,
+  mount: string,
 ): Promise<LoggedIn> {
   const brought = 'token' in request ? (tokenIn(request.token) ?? '') : undefined;
-  return closing(connectTo(session, address, brought, certificate), async (runner) => {
+  return closing(connect(brought), async (runner) => {
     if ('token' in request) return await broughtAlong(runner, brought ?? '');
     const below = trimSlashes(mount).replace(/^auth\//, '');
     const path = `${LOGIN_PREFIX}${below}/${request.path}`;

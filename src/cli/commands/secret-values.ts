@@ -117,12 +117,12 @@ export const set: Command = {
     const keyOf = () => files.keyFor(session, read, before?.sealed ?? keyOfOthers(read));
     const key = isPlain ? undefined : await keyOrAdvice(session, path, keyOf);
     // A name that the format cannot have is refused before the user is asked for the value.
-    if (before === undefined) changed(read, { name, value: 'value', before, type: undefined });
+    if (before === undefined) changed(read, name, 'value');
     if (key !== undefined && isPrompted(session, given))
       await requireSealable(session, { read, name, before, key });
     const value = await valueFor(session, given, name);
     const type = before?.sealed === undefined ? before?.type : await typeOf(session, read, before);
-    const file = changed(read, { name, value, before, type });
+    const file = changed(read, name, value, type);
     const place = placeOf(file, name);
     if (place === undefined) throw new RangeError('the value was not written');
     if (before?.sealed === undefined && read.stats !== undefined) {
@@ -247,18 +247,12 @@ async function typeOf(session: Session, read: ReadFile, place: ScalarPlace): Pro
   return whole?.type;
 }
 
-interface ValueChange {
-  readonly name: string;
-  readonly value: string;
-  readonly before: ScalarPlace | undefined;
-  readonly type: ScalarType | undefined;
-}
-
 /**
  * Returns the file with the new value in it, not encrypted. A value of a type other than string keeps its type if the
  * new text can be parsed as such.
  */
-function changed({ format, path, file }: ReadFile, { name, value, before, type }: ValueChange) {
+function changed({ format, path, file }: ReadFile, name: string, value: string, type?: ScalarType) {
+  const before = placeOf(file, name);
   if (before === undefined)
     return changedAlone(format, path, { before: file, text: file.added(name, value), name });
   const withSource = (source: string) =>

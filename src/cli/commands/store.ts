@@ -61,7 +61,7 @@ export const doctor: OwnCommand = {
     )
       .catch(aboutSlots)
       .catch(async (error: unknown) => {
-        throw await advisedToManage(session, error, { location });
+        throw await advisedToManage(session, error, location);
       });
     await printExamination(session, hintedHere(session, examination), mended);
     return examination.findings.length === 0 ? DONE : FAILED;

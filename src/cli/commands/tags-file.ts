@@ -161,8 +161,8 @@ export const importTags: Command = {
     const file = await fileFrom(session, address, textOption(options, FROM_ORG) ?? organization);
     if (file === undefined) return FAILED;
     const { openHere } = await import('../runner-here.ts');
-    const plan = { organization, file, options: { ...addsOnly, isDry: options.has(DRY_RUN) } };
-    return closing(await openHere(session), (here) => carryOver(session, here, plan));
+    const applying = { ...addsOnly, organization, isDry: options.has(DRY_RUN) };
+    return closing(await openHere(session), (here) => carryOver(session, here, file, applying));
   },
 };
 
@@ -216,11 +216,8 @@ async function withFile(session: Session, given: Given, options: PlanOptions): P
   const [path = ''] = given.arguments;
   const organization = organizationOf(session);
   const file = await readTagFile(session, given, path);
-  return carryOver(session, await session.runner(), {
-    organization,
-    file,
-    options: { ...options, isDry: given.options.has(DRY_RUN) },
-  });
+  const applying = { ...options, organization, isDry: given.options.has(DRY_RUN) };
+  return carryOver(session, await session.runner(), file, applying);
 }
 
 /** Checks of the names in a file, which name the line of a wrong one. */
@@ -242,19 +239,19 @@ async function readTagFile(session: Session, { options }: Given, path: string): 
 const TO_DO = ['to add', 'to change', 'to remove'] as const;
 const ALL_DONE = ['added', 'changed', 'removed'] as const;
 
-interface FileToApply {
+interface ApplyOptions extends PlanOptions {
   readonly organization: string;
-  readonly file: TagFile;
-  readonly options: PlanOptions & { readonly isDry: boolean };
+  readonly isDry: boolean;
 }
 
 /** Plans the changes, shows the plan, asks for confirmation if something is removed, and applies it. */
 async function carryOver(
   session: Session,
   runner: Runner,
-  { organization, file, options }: FileToApply,
+  file: TagFile,
+  options: ApplyOptions,
 ): Promise<number> {
-  const whole = await readWhole(session, runner, organization);
+  const whole = await readWhole(session, runner, options.organization);
   if (!whole.isWhole) return FAILED;
   const plan = planOf(file, whole, options);
   const asks = !options.addsOnly && !options.isDry && !isEmpty(plan);
@@ -265,7 +262,7 @@ async function carryOver(
   const loses = planLines(plan).some((line) => line.startsWith('-'));
   const question = `Apply? ${planSummary(plan, TO_DO)}${loses ? ` ${copiedFirst()}` : ''}`;
   if (asks && !(await session.confirmed(async () => question))) return FAILED;
-  await carryOutPlan(session, runner, { organization_name: organization, whole, plan });
+  await carryOutPlan(session, runner, { organization_name: options.organization, whole, plan });
   session.say(`Done: ${planSummary(plan, ALL_DONE)}`);
   return DONE;
 }

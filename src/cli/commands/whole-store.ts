@@ -115,7 +115,7 @@ export const unlocking = <T>(
   work: () => Promise<T>,
 ): Promise<T> =>
   namingDamage(session, work).catch(async (refusal: unknown) => {
-    throw await advisedToManage(session, refusal, { location });
+    throw await advisedToManage(session, refusal, location);
   });
 
 /**

@@ -9,6 +9,7 @@ import { passphraseIdentity, SCRYPT } from '../../transit/envelope/age/passphras
 import { pluginIdentity, pluginOfIdentity } from '../../transit/envelope/age/plugin.ts';
 import { type AgeIdentity, ageIdentity } from '../../transit/envelope/age/recipients.ts';
 import { sshIdentity } from '../../transit/envelope/age/ssh.ts';
+import type { KeyReference } from '../../transit/envelope/ports.ts';
 import { inputText } from '../files/input.ts';
 import { type Given, textOption, textsOption } from '../given.ts';
 import { IN } from '../parse/operation-spec.ts';
@@ -94,9 +95,9 @@ function storeIdentity(session: Session, name: string | undefined): AgeIdentity 
     async unwrap(stanzas) {
       const runner = await session.runner();
       const { mount } = session.settings;
-      if (name !== undefined) return unwrapWith(runner, { name, mount, stanzas, isWanted: true });
+      if (name !== undefined) return unwrapWith(runner, { name, mount }, stanzas, true);
       for (const candidate of await keyNames(runner, mount)) {
-        const fileKey = await unwrapWith(runner, { name: candidate, mount, stanzas, isWanted: false });
+        const fileKey = await unwrapWith(runner, { name: candidate, mount }, stanzas, false);
         if (fileKey !== undefined) return fileKey;
       }
       return undefined;
@@ -110,20 +111,15 @@ async function keyNames(runner: Runner, mount: string): Promise<readonly string[
   return keys.filter((key: unknown) => typeof key === 'string');
 }
 
-interface UnwrapRequest {
-  readonly name: string;
-  readonly mount: string;
-  readonly stanzas: readonly Stanza[];
-  readonly isWanted: boolean;
-}
-
 /**
  * Unwraps with one key.
  * @param isWanted whether the user named this key; if so, it is an error if the key cannot be used
  */
 async function unwrapWith(
   runner: Runner,
-  { name, mount, stanzas, isWanted }: UnwrapRequest,
+  { name, mount }: KeyReference,
+  stanzas: readonly Stanza[],
+  isWanted: boolean,
 ): Promise<Buffer | undefined> {
   try {
     const { type: keyType, versions } = await recipientKey(runner, name, mount);

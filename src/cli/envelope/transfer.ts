@@ -28,12 +28,6 @@ interface TransferEnds {
   readonly onProgress: OnProgress;
 }
 
-/**
- * Transfers one input to one output.
- * @returns details for the report
- */
-type Transfer = (ends: TransferEnds) => Promise<Readonly<Record<string, unknown>>>;
-
 interface FileTransfer {
   readonly session: Session;
   readonly options: Given['options'];
@@ -42,7 +36,11 @@ interface FileTransfer {
   readonly mayBeText: boolean;
   /** Past participle for the message to users: `Encrypted`. */
   readonly done: string;
-  readonly transfer: Transfer;
+  /**
+   * Transfers one input to one output.
+   * @returns details for the report
+   */
+  transfer(ends: TransferEnds): Promise<Readonly<Record<string, unknown>>>;
 }
 
 /**

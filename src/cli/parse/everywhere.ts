@@ -44,11 +44,6 @@ export const everywhereOptions: readonly OptionSpec[] = [
 export const everywhereBeside = (own: readonly OptionSpec[]): readonly OptionSpec[] =>
   everywhereOptions.filter((option) => !own.some((other) => other.flag === option.flag));
 
-interface OptionsAround {
-  readonly before: ReadonlyMap<string, OptionValue>;
-  readonly after: ReadonlyMap<string, OptionValue>;
-}
-
 /**
  * Returns the result of both parsers: the command's own options, and the global ones.
  * @param before options before the command's name
@@ -59,7 +54,7 @@ export function invocation(
   path: readonly string[],
   command: Command,
   words: readonly string[],
-  { before, after }: OptionsAround,
+  { before, after }: Readonly<Record<'before' | 'after', ReadonlyMap<string, OptionValue>>>,
 ): Invocation {
   refuseExclusions(command, before, after);
   const everywhere = new Map(before);

@@ -26,18 +26,13 @@ export type FileResult =
   | { readonly errors: readonly CofferError[] };
 
 /** Plaintexts with known ciphertexts, by name. */
-export type KnownValues = ReadonlyMap<string, readonly KnownValue[]>;
-
-interface KnownValue {
-  readonly source: string;
-  readonly value: SealedValue;
-}
+export type KnownValues = ReturnType<typeof knownValues>;
 
 /**
  * Returns the plaintexts of a file with their ciphertexts.
  * @param opened same file, decrypted
  */
-export function knownValues(sealed: SecretFile, opened: SecretFile): KnownValues {
+export function knownValues(sealed: SecretFile, opened: SecretFile) {
   const known = sealed.places.flatMap(({ name, sealed: value }, index) => {
     const source = opened.places[index]?.source;
     return value === undefined || source === undefined ? [] : [{ name, source, value }];

@@ -91,24 +91,25 @@ function publicHalfBeside(path: string): string | undefined {
 
 function sshKeyLater(session: Session, path: string, recipient: string): PersonalKey {
   const text = (): string => inputText(readKeyFile(path, FILE), FILE);
-  return personal(recipient, path, {
-    read: () => sshPrivateKeyIn(session, path, text()),
-    asks: () => hasPassphrase(text()),
-  });
+  const read = () => sshPrivateKeyIn(session, path, text());
+  return personal(recipient, path, read, () => hasPassphrase(text()));
 }
 
-interface SshKeyFile {
-  /** Reads the private key, and asks for its passphrase. */
-  read(): Promise<KeyObject>;
-  /** Whether that asks for a passphrase. */
-  asks(): boolean;
-}
-
-function personal(recipient: string, where: string, file: SshKeyFile): PersonalKey {
+/**
+ * Returns an SSH key.
+ * @param read reads the private key, and asks for its passphrase
+ * @param asks whether that asks for a passphrase
+ */
+function personal(
+  recipient: string,
+  where: string,
+  read: () => Promise<KeyObject>,
+  asks: () => boolean,
+): PersonalKey {
   let asked: Promise<KeyObject> | undefined;
   let isOpen = false;
   const key = async (): Promise<KeyObject> => {
-    asked ??= file.read();
+    asked ??= read();
     const found = await asked;
     isOpen = true;
     return found;
@@ -116,7 +117,7 @@ function personal(recipient: string, where: string, file: SshKeyFile): PersonalK
   const mine: PersonalKey = {
     recipient,
     where,
-    isLocked: () => !isOpen && file.asks(),
+    isLocked: () => !isOpen && asks(),
     async identity() {
       const privateKey = await key();
       return sshIdentity(privateKey, sshBlob(createPublicKey(privateKey)));
@@ -140,7 +141,7 @@ async function keysIn(session: Session, text: string, where: string): Promise<re
     const recipient = sshLineOf(key);
     if (isRecipient(recipient)) {
       const read = async () => (public_ === undefined ? key : sshPrivateKeyIn(session, where, pem));
-      return [personal(recipient, where, { read, asks: () => public_ !== undefined })];
+      return [personal(recipient, where, read, () => public_ !== undefined)];
     }
   }
   const lines = text.split(/\r?\n/).map((line) => line.trim());

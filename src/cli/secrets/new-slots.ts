@@ -148,17 +148,6 @@ function sharesRequest(options: Given['options']): SlotRequest | undefined {
 const wholeNumber = (options: Given['options'], flag: string): number | undefined =>
   numberOption(options, flag, /^\d{1,3}$/, 'use an integer from 2 to 255');
 
-/** Reports the slots that a command creates. */
-interface SlotNews {
-  /**
-   * Prints the generated keys and shares; called before the slots are created.
-   * @throws `unavailable` if the reader of the output is gone
-   */
-  tell(created: readonly CreatedSlot[]): Promise<void>;
-  /** Prints the rest of the result, and a message. */
-  done(created: readonly CreatedSlot[], said: string): Promise<void>;
-}
-
 /**
  * Returns the report of the slots: with `-o json` a document, otherwise the generated keys and shares, one per line,
  * which are stored nowhere else. They are printed before the slots are created, so a key is never lost after a failure
@@ -171,7 +160,7 @@ export function newsOfSlots(
   session: Session,
   planned: readonly PlannedSlot[],
   document: (slots: readonly object[]) => object | undefined,
-): SlotNews {
+) {
   const print = async (created: readonly CreatedSlot[]): Promise<boolean> => {
     if (session.settings.format !== 'json') return printSecrets(session, secretsOf(planned, created));
     const slots = created.map(({ shareTexts, ...slot }, index) => ({
@@ -182,13 +171,18 @@ export function newsOfSlots(
     return printResult(session, document(slots), {});
   };
   return {
-    async tell(created) {
+    /**
+     * Prints the generated keys and shares; called before the slots are created.
+     * @throws `unavailable` if the reader of the output is gone
+     */
+    async tell(created: readonly CreatedSlot[]): Promise<void> {
       if (secretsOf(planned, created).length === 0 || (await print(created))) return;
       throw unavailable('standard output was closed before the secret was written; nothing was created', {
         hint: 'check where standard output goes and retry',
       });
     },
-    async done(created, said) {
+    /** Prints the rest of the result, and a message. */
+    async done(created: readonly CreatedSlot[], said: string): Promise<void> {
       const hasSecrets = secretsOf(planned, created).length > 0;
       if (!hasSecrets) await print(created);
       session.say(said);

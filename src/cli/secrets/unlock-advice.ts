@@ -33,22 +33,17 @@ const ALL_VARIABLES = [
   [kindNames.shares, 'COFFER_SHARES_FILE=FILE'],
 ] as const;
 
-/** How a command needs the secret of the store. */
-interface SecretNeed {
-  /** Location of the store; undefined for one that is not there yet. */
-  readonly location: Location | undefined;
-  /** Kind of the only secret that it accepts. Default: any. */
-  readonly only?: Credential['kind'] | undefined;
-}
-
 /**
  * Extends the error of a command that manages a store, and needs its secret even while an agent has it open: a script
  * that unlocked the store again would get the same error again.
+ * @param location location of the store; undefined for one that is not there yet
+ * @param only kind of the only secret that the command accepts; by default any
  */
 export async function advisedToManage(
   session: Session,
   error: unknown,
-  { location, only }: SecretNeed,
+  location: Location | undefined,
+  only?: Credential['kind'],
 ): Promise<unknown> {
   if (!(error instanceof CofferError) || error.kind !== 'sealed') return error;
   if (session.prompts.available()) return advised(session, error);

@@ -43,7 +43,7 @@ export async function unlockStore(
     if (isOfSecret !== true) throw error;
     const { advised, advisedToManage } = await import('./unlock-advice.ts');
     if (manages && known?.kind === 'sealed')
-      throw await advisedToManage(session, error, { location: session.settings.storeLocation });
+      throw await advisedToManage(session, error, session.settings.storeLocation);
     throw await advised(session, error);
   });
   if (asked) await afterAsking?.(store);
@@ -138,8 +138,7 @@ export const unlockWithPassphrase = (session: Session, question: string): Promis
       const known = expected(error, 'denied', 'sealed');
       const { advisedToManage, afterWrongSecret } = await import('./unlock-advice.ts');
       if (known.kind === 'denied') throw await afterWrongSecret(session, known);
-      const { storeLocation: location } = session.settings;
-      throw await advisedToManage(session, error, { location, only: 'passphrase' });
+      throw await advisedToManage(session, error, session.settings.storeLocation, 'passphrase');
     },
   );
 

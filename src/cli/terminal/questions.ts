@@ -6,11 +6,6 @@ import { Interrupted } from './streams.ts';
 /** The library puts a green check mark before every answer, also before a wrong passphrase and before "No". */
 const theme = { prefix: '?' };
 
-interface PromptStreams {
-  readonly input: NodeJS.ReadableStream;
-  readonly output: NodeJS.WritableStream;
-}
-
 /**
  * Asks for a secret, which is not shown.
  * @param device source of the answer; standard input by default
@@ -47,7 +42,7 @@ export const askWhether = (
 
 async function ask<T>(
   path: string | undefined,
-  question: (context: PromptStreams) => Promise<T>,
+  question: (context: { input: NodeJS.ReadableStream; output: NodeJS.WritableStream }) => Promise<T>,
 ): Promise<T> {
   const device = path === undefined ? undefined : openDevice(path);
   try {
