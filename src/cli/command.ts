@@ -57,7 +57,7 @@ export const taking = (
 export const takingFile = (
   flag: string,
   help: string,
-  more: Partial<Pick<OptionSpec, 'excludes' | 'fallback' | 'takes'>> = {},
+  more: Partial<Pick<OptionSpec, 'excludes' | 'fallback' | 'metavar' | 'takes'>> = {},
 ): OptionSpec => taking(flag, 'FILE', help, { offers: 'file', ...more });
 
 /** Declares an option without a value. */

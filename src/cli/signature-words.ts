@@ -1,7 +1,7 @@
 import { isRegularFile, isThere } from '../ground/directories.ts';
 import { KEY_NAME } from '../transit/key-document.ts';
 import { isCiphertext } from './files/beginning.ts';
-import { STANDARD } from './files/hashing.ts';
+import { STANDARD } from './files/input.ts';
 import { isNamedAsSignature, signedFileOf } from './signatures/naming.ts';
 
 /** What was meant by the words of a command line that names no key to sign or to verify with. */

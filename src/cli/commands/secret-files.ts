@@ -3,7 +3,7 @@ import { FORMAT_NAMES } from '../../secret-files/format.ts';
 import { isSecret, RULES_NAME } from '../../secret-files/rules.ts';
 import { type ArgumentSpec, type Command, switching } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
-import { readStandardInput } from '../files/input.ts';
+import { readStandardInput, STANDARD } from '../files/input.ts';
 import { type Given, textOption } from '../given.ts';
 import { remindOfGitSetup } from '../secret-files/clone-reminder.ts';
 import {
@@ -60,7 +60,7 @@ export const encrypt: Command = {
     ['fetch-settings | coffer secrets encrypt - --format dotenv --key app > .env', 'Encrypt standard input'],
   ],
   async run(session, { arguments: paths, options }) {
-    if (paths.includes(STANDARD_INPUT)) return printEncrypted(session, paths, options);
+    if (paths.includes(STANDARD)) return printEncrypted(session, paths, options);
     const rulebook = new Rulebook(session);
     const files = new Files(session, options, rulebook);
     const outcomes = new Outcomes(session);
@@ -105,7 +105,6 @@ function sayLeft(session: Session, { path, file, places, key }: Sealing): void {
 }
 
 const STDOUT = 'stdout';
-const STANDARD_INPUT = '-';
 
 /**
  * Prints standard input encrypted. Values that are encrypted already are left as they are.
@@ -149,7 +148,7 @@ export const decrypt: Command = {
     ['git show main:.env | coffer secrets decrypt - --format dotenv', 'Decrypt standard input'],
   ],
   async run(session, { arguments: paths, options }) {
-    if (options.has(STDOUT) || paths.includes(STANDARD_INPUT)) return printDecrypted(session, paths, options);
+    if (options.has(STDOUT) || paths.includes(STANDARD)) return printDecrypted(session, paths, options);
     const files = new Files(session, options);
     const outcomes = new Outcomes(session);
     const opened = await outcomes.each(paths, (path) => files.open(path));
@@ -192,9 +191,7 @@ async function printDecrypted(
       ? invalid(`--${STDOUT} takes a single file`, { hint: 'run it once for each file' })
       : besideStandardInput();
   const opened =
-    path === STANDARD_INPUT
-      ? await openPiped(session, options)
-      : await new Files(session, options).open(path);
+    path === STANDARD ? await openPiped(session, options) : await new Files(session, options).open(path);
   warnOfDamaged(session, opened);
   const [result] = await openFiles(session, [opened]);
   await printExactly(session, undefined, 'text', requireFile(result).text);

@@ -118,8 +118,7 @@ export const set: Command = {
     const key = isPlain ? undefined : await keyOrAdvice(session, path, keyOf);
     // A name that the format cannot have is refused before the user is asked for the value.
     if (before === undefined) changed(read, name, 'value');
-    if (key !== undefined && isPrompted(session, given))
-      await requireSealable(session, { read, name, before, key });
+    if (key !== undefined && isPrompted(session, given)) await requireSealable(session, read, name, key);
     const value = await valueFor(session, given, name);
     const type = before?.sealed === undefined ? before?.type : await typeOf(session, read, before);
     const file = changed(read, name, value, type);
@@ -279,15 +278,12 @@ const isPrompted = (session: Session, { arguments: [, , value], options }: Given
  */
 async function requireSealable(
   session: Session,
-  {
-    read,
-    name,
-    before,
-    key,
-  }: { read: RuledFile; name: string; before: ScalarPlace | undefined; key: ChosenKey },
+  read: RuledFile,
+  name: string,
+  key: ChosenKey,
 ): Promise<void> {
   if (session.settings.address !== undefined) return;
-  const file = changed(read, { name, value: 'value', before, type: undefined });
+  const file = changed(read, name, 'value');
   const place = placeOf(file, name);
   const places = place === undefined ? [] : [place];
   const [result] = await sealFiles(session, [{ ...read, file, key, places, before: read.file }]);

@@ -240,7 +240,7 @@ export const changePassphrase: OwnCommand = {
       throw sealed('this store has no passphrase', { hint: 'add one with "coffer slots add --passphrase"' });
     }
     await sayWhyAsked(session);
-    await closing(await unlockWithPassphrase(session, 'Current passphrase'), async (store) => {
+    await closing(await unlockWithPassphrase(session), async (store) => {
       const { slotId } = store.keyring;
       const slots = await listSlots(store);
       const slot = slots.find(({ id }) => id === slotId);

@@ -1,13 +1,8 @@
 import { backupStore, restoreStore, verifyBackup } from '../../store/administration/backup.ts';
 import { printLocation } from '../../store/backends/registry.ts';
 import { argument, type OwnCommand } from '../command.ts';
-import {
-  heldBackupPath,
-  refuseTerminal,
-  STANDARD,
-  takeHeld,
-  withBackupFrom,
-} from '../files/backup-streams.ts';
+import { heldBackupPath, refuseTerminal, takeHeld, withBackupFrom } from '../files/backup-streams.ts';
+import { STANDARD } from '../files/input.ts';
 import { mayReplace } from '../files/out-file.ts';
 import { printDocument } from '../files/output.ts';
 import { FORCE, forceOption } from '../parse/operation-spec.ts';

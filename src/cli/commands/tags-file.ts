@@ -8,8 +8,8 @@ import { toTree } from '../../tag-files/tree.ts';
 import { plainName, tagName } from '../../tags/names.ts';
 import { argument, type Command, type OwnCommand, switching, taking } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
-import { openInFile, readFileWhole } from '../files/in-file.ts';
-import { announceStandardInput, inputText } from '../files/input.ts';
+import { openInFile } from '../files/in-file.ts';
+import { inputText, readFileOrInput, STANDARD } from '../files/input.ts';
 import { outPlaceOf } from '../files/out-file.ts';
 import { printResult } from '../files/output.ts';
 import { choiceOption, type Given, textOption, textsOption, variable } from '../given.ts';
@@ -28,7 +28,6 @@ const OWNS = 'owns';
 const FROM = 'from';
 const FROM_ORG = 'from-org';
 const TFE = 'tfe';
-const STANDARD_INPUT = '-';
 /** Project that every organization has from the start. */
 const DEFAULT_PROJECT = 'Default Project';
 
@@ -224,14 +223,11 @@ async function withFile(session: Session, given: Given, options: PlanOptions): P
 const CHECKS = { tag: tagName, workspace: plainName };
 
 async function readTagFile(session: Session, { options }: Given, path: string): Promise<TagFile> {
-  const isStandard = path === STANDARD_INPUT;
+  const isStandard = path === STANDARD;
   // Before its format: a name that no file has is the better reason.
   if (!isStandard && !isThere(path)) openInFile(path, 'FILE').close();
   const { parse } = await loadFormat(formatFor(options, isStandard ? undefined : path));
-  if (isStandard) announceStandardInput(session);
-  const bytes = isStandard
-    ? session.streams.in.readAll(MAX_FILE_BYTES)
-    : readFileWhole(path, 'FILE', MAX_FILE_BYTES);
+  const bytes = readFileOrInput(session, path, 'FILE', MAX_FILE_BYTES);
   const name = isStandard ? 'standard input' : path;
   return parse(inputText(bytes, name), name, CHECKS);
 }

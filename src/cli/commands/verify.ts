@@ -11,16 +11,16 @@ import { DEFAULT_HASH } from '../../transit/hashing.ts';
 import type { SignatureRequest } from '../../transit/signing.ts';
 import { argument, type Command, switching, taking, takingFile, typedOptions } from '../command.ts';
 import { DONE, NOT_VALID } from '../exit-codes.ts';
-import { FileHasher, readRest, STANDARD } from '../files/hashing.ts';
+import { FileHasher, readRest } from '../files/hashing.ts';
 import { headOf, openInFile, readFileWhole } from '../files/in-file.ts';
 import {
   announceStandardInput,
   inputText,
   MAX_INPUT_BYTES,
   OR_FILE,
+  readFileOrInput,
   readShortText,
-  readStandardInput,
-  takingTextOrFile,
+  STANDARD,
   textOrFile,
 } from '../files/input.ts';
 import { printResult } from '../files/output.ts';
@@ -64,11 +64,10 @@ export const command: Command = {
     }),
   ],
   options: [
-    takingTextOrFile(
+    takingFile(
       PUBLIC_KEY,
-      'KEY',
       'Verify with this public key, or the one in this file: PEM, OpenSSH, minisign or JWK.',
-      { excludes: [ALLOWED_SIGNERS, KEY] },
+      { metavar: `KEY${OR_FILE}`, excludes: [ALLOWED_SIGNERS, KEY] },
     ),
     takingFile(ALLOWED_SIGNERS, 'Accept keys that this OpenSSH allowed_signers file lists for --identity.', {
       excludes: [KEY],
@@ -314,7 +313,7 @@ function fileContent(session: Session, hasher: FileHasher, file: string): Conten
         : hasher.hashRest(begun.input, algorithm, begun.start),
     async whole() {
       if (begun !== undefined) return readRest(begun.input, begun.start);
-      return file === STANDARD ? readStandardInput(session) : readFileWhole(file, FILE, MAX_INPUT_BYTES);
+      return readFileOrInput(session, file, FILE, MAX_INPUT_BYTES);
     },
     close: () => begun?.close?.(),
   };

@@ -4,6 +4,7 @@ import { alternatives } from '../../ground/alternatives.ts';
 import { asCofferError, invalid, throwing } from '../../ground/errors.ts';
 import { DONE, exitCodeOf } from '../exit-codes.ts';
 import { openInFile } from '../files/in-file.ts';
+import { STANDARD } from '../files/input.ts';
 import { mayReplace, type OutPlace, outPlaceOf, refuseSameFile } from '../files/out-file.ts';
 import { type Given, textOption, textsOption } from '../given.ts';
 import { FORCE, IN, OUT } from '../parse/operation-spec.ts';
@@ -18,7 +19,6 @@ const OWN_ENDING = '.coffer';
 const AGE_ENDING = '.age';
 const ENDINGS = [OWN_ENDING, AGE_ENDING];
 const isEncrypted = (name: string): boolean => ENDINGS.some((ending) => name.endsWith(ending));
-const STANDARD = '-';
 
 /** Input of a command. */
 export interface InputFile {

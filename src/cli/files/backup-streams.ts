@@ -9,10 +9,8 @@ import { diskError, ELSEWHERE } from '../../store/backends/files/disk-errors.ts'
 import type { Session } from '../session.ts';
 import { ClosedPipe, chunksOf } from '../terminal/streams.ts';
 import { openInFile } from './in-file.ts';
+import { STANDARD } from './input.ts';
 import { binaryRefused } from './output.ts';
-
-/** File name that stands for standard input or output. */
-export const STANDARD = '-';
 
 /** Returns a path for a backup that is complete before the first byte goes to standard output. */
 export const heldBackupPath = (): string =>

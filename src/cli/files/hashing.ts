@@ -6,7 +6,7 @@ import type { Session } from '../session.ts';
 import { TransferProgress } from '../terminal/progress.ts';
 import { type Input, tooLarge } from '../terminal/streams.ts';
 import { openInFile } from './in-file.ts';
-import { announceStandardInput, MAX_INPUT_BYTES } from './input.ts';
+import { announceStandardInput, MAX_INPUT_BYTES, STANDARD } from './input.ts';
 
 const CHUNK_BYTES = 1 << 20;
 
@@ -66,9 +66,6 @@ async function hashOf(
   }
   return hash.digest();
 }
-
-/** Name of standard input. */
-export const STANDARD = '-';
 
 /** Size in bytes from which hashing takes, or may take, longer than a request to a server. */
 const LONG_BYTES = 2 ** 24;

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { CofferError, expected, invalid } from '../../ground/errors.ts';
-import { type OptionSpec, taking } from '../command.ts';
 import type { Session } from '../session.ts';
 import type { Input } from '../terminal/streams.ts';
 import { openInFile, readFileWhole } from './in-file.ts';
@@ -8,7 +7,8 @@ import { openInFile, readFileWhole } from './in-file.ts';
 /** Maximum size of an input, in bytes. Larger values do not fit into the strings that carry them as base64. */
 export const MAX_INPUT_BYTES = 256 * 2 ** 20;
 
-const STANDARD_INPUT = '-';
+/** Name of standard input or output in the place of a file. */
+export const STANDARD = '-';
 
 /** Source of a command's main value, as typed. */
 interface InputSource {
@@ -43,11 +43,11 @@ export function openInput(session: Session, source: InputSource): OpenedInput | 
     throw invalid(`${source.label} cannot be used with --in`, { hint: 'use only one of them' });
   }
   const path = file ?? (source.valueIsFile ? value : undefined);
-  if (path !== undefined && path !== STANDARD_INPUT) {
+  if (path !== undefined && path !== STANDARD) {
     const input = openInFile(path, file === undefined ? source.label : 'in');
     return { input, close: () => input.close() };
   }
-  if (path === undefined && value !== undefined && value !== STANDARD_INPUT) return Buffer.from(value);
+  if (path === undefined && value !== undefined && value !== STANDARD) return Buffer.from(value);
   const isAbsent = source.onRequest || (source.optional && session.streams.in.isTerminal);
   if (value === undefined && path === undefined && isAbsent) return undefined;
   announceStandardInput(session);
@@ -72,10 +72,14 @@ export function readShortText(path: string, field: string, maxBytes: number): st
 }
 
 /** Reads all of standard input. On a terminal, a message says what it waits for. */
-export function readStandardInput(session: Session): Buffer {
+export function readStandardInput(session: Session, maxBytes = MAX_INPUT_BYTES): Buffer {
   announceStandardInput(session);
-  return session.streams.in.readAll(MAX_INPUT_BYTES);
+  return session.streams.in.readAll(maxBytes);
 }
+
+/** Reads a file, or all of standard input for `-`. */
+export const readFileOrInput = (session: Session, path: string, field: string, maxBytes: number): Buffer =>
+  path === STANDARD ? readStandardInput(session, maxBytes) : readFileWhole(path, field, maxBytes);
 
 export function announceStandardInput(session: Session): void {
   if (!session.streams.in.isTerminal) return;
@@ -99,14 +103,6 @@ export function inputText(bytes: Buffer, label: string): string {
 
 /** Suffix of the metavar of such an option or argument: `KEY|FILE`. */
 export const OR_FILE = '|FILE';
-
-/** Declares an option that takes a text or a file name. */
-export const takingTextOrFile = (
-  flag: string,
-  metavar: string,
-  help: string,
-  more: Pick<OptionSpec, 'excludes'> = {},
-): OptionSpec => taking(flag, `${metavar}${OR_FILE}`, help, { offers: 'file', ...more });
 
 /**
  * Reads a value that is a text or a file name. A value that looks like the text is never taken for a file: in a

@@ -15,7 +15,7 @@ import { basename, dirname, join } from 'node:path';
 import { move } from '../../ground/directories.ts';
 import { CofferError, exists, failingAs, invalid, throwing, unconfirmed } from '../../ground/errors.ts';
 import { answered, turn } from '../../ground/pause.ts';
-import { diskReason } from '../../store/backends/files/disk-errors.ts';
+import { diskReason, errorCode } from '../../store/backends/files/disk-errors.ts';
 import type { PlainFile } from '../../transit/envelope/ports.ts';
 import { type Given, textOption } from '../given.ts';
 import { FORCE, OUT } from '../parse/operation-spec.ts';
@@ -283,19 +283,14 @@ const withPlainErrors = <T>({ path, field }: NamedOutput, work: () => T): T =>
 const withPlainErrorsLater = <T>({ path, field }: NamedOutput, work: Promise<T>): Promise<T> =>
   work.catch(throwing((error) => writeFailure(path, error, field)));
 
-function codeOf(error: unknown): string | undefined {
-  const code = (error as { readonly code?: unknown } | null)?.code;
-  return typeof code === 'string' ? code : undefined;
-}
-
-const reasonOf = (error: unknown): string => REASONS[codeOf(error) ?? ''] ?? diskReason(error);
+const reasonOf = (error: unknown): string => REASONS[errorCode(error) ?? ''] ?? diskReason(error);
 
 /**
  * Converts a system error to a plain message; returns all others unchanged.
  * @param field option that named the file, if there is one
  */
 export function writeFailure(path: string, error: unknown, field?: string): unknown {
-  const code = codeOf(error);
+  const code = errorCode(error);
   if (code === undefined) return error;
   return new CofferError(
     IMPOSSIBLE.has(code) ? 'invalid' : 'unavailable',

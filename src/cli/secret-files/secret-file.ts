@@ -20,7 +20,7 @@ import {
 } from '../../secret-files/format.ts';
 import { formatOf, loadFormat, MAX_FILE_BYTES } from '../../secret-files/formats.ts';
 import { readFileWhole } from '../files/in-file.ts';
-import { announceStandardInput } from '../files/input.ts';
+import { readFileOrInput, STANDARD } from '../files/input.ts';
 import { writeOutFile } from '../files/out-file.ts';
 import { refuseWayOut } from '../repository/files-of-others.ts';
 import { unmergedSides } from '../repository/git.ts';
@@ -136,7 +136,7 @@ const unknownFormat = (path: string, hasOption: boolean): never => {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
     throw invalid(`cannot read ${path}: is a directory`);
   if (isPipedFile(path))
-    throw unsupported(`cannot tell the format of ${path === STANDARD_INPUT ? 'standard input' : path}`, {
+    throw unsupported(`cannot tell the format of ${path === STANDARD ? 'standard input' : path}`, {
       hint: `use --format ${FORMAT_NAMES.join('|')}`,
     });
   throw unsupported(`cannot tell the format of ${path} from its name`, {
@@ -168,13 +168,12 @@ export async function replaceSecretFile(
 const isSame = (path: string, bytes: Buffer): boolean =>
   attempt(() => readFileSync(path).equals(bytes)) === true;
 
-const STANDARD_INPUT = '-';
 /** Descriptors that this process has inherited, as shells name those of `<(…)`. Another pipe might block forever. */
 const DESCRIPTOR = /^\/(?:dev\/stdin|(?:dev|proc\/self)\/fd\/\d+)$/;
 
 /** Whether a path is standard input, or a pipe that the shell opened for this command. */
 export const isPipedFile = (path: string): boolean =>
-  path === STANDARD_INPUT ||
+  path === STANDARD ||
   (DESCRIPTOR.test(path) && statSync(path, { throwIfNoEntry: false })?.isFIFO() === true);
 
 /**
@@ -189,13 +188,9 @@ export async function openPipedFile(
 ): Promise<ReadFile> {
   // Checked before the input is waited for.
   await formatFor(path, format);
-  if (path === STANDARD_INPUT) announceStandardInput(session);
-  const bytes =
-    path === STANDARD_INPUT
-      ? session.streams.in.readAll(MAX_FILE_BYTES)
-      : readFileWhole(path, FILE, MAX_FILE_BYTES);
+  const bytes = readFileOrInput(session, path, FILE, MAX_FILE_BYTES);
   if (bytes.length === 0)
-    throw invalid(path === STANDARD_INPUT ? 'standard input (-) is empty' : `${path} is empty`, {
+    throw invalid(path === STANDARD ? 'standard input (-) is empty' : `${path} is empty`, {
       field: FILE,
       hint: 'pipe the encrypted file in, and name it only once',
     });

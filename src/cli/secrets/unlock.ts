@@ -76,8 +76,6 @@ interface CredentialOptions {
   readonly location?: Location | undefined;
   /** Called before each prompt. */
   readonly onAsking?: (() => void | Promise<void>) | undefined;
-  /** Prompt for the passphrase. */
-  readonly question?: string | undefined;
   /** File of private keys that the user named. */
   readonly identity?: string | undefined;
   /** Kind of the secrets to return. Default: all. */
@@ -90,12 +88,13 @@ interface CredentialOptions {
  */
 export function credentialsFor(
   session: Session,
-  { onAsking, identity, question, only, location = session.settings.storeLocation }: CredentialOptions = {},
+  { onAsking, identity, only, location = session.settings.storeLocation }: CredentialOptions = {},
 ): readonly Credential[] {
   const given = environmentCredentials(session.environment);
   const all = [...given, identityCredential(session, location, { onAsking, identity })];
   const tried = (credentials: readonly Credential[]) =>
     credentials.filter(({ kind }) => only === undefined || kind === only);
+  const question = only === 'passphrase' ? 'Current passphrase' : 'Passphrase';
   const asked = () => promptCredentials(session, tried(given), question, onAsking);
   return tried(session.prompts.available() ? [...all, ...asked()] : all);
 }
@@ -128,19 +127,14 @@ function identityCredential(
   };
 }
 
-/**
- * Opens the store with its passphrase, from the environment or asked for; no other secret is tried.
- * @param question prompt
- */
-export const unlockWithPassphrase = (session: Session, question: string): Promise<SealedStore> =>
-  openWith(session, credentialsFor(session, { question, only: 'passphrase' })).catch(
-    async (error: unknown) => {
-      const known = expected(error, 'denied', 'sealed');
-      const { advisedToManage, afterWrongSecret } = await import('./unlock-advice.ts');
-      if (known.kind === 'denied') throw await afterWrongSecret(session, known);
-      throw await advisedToManage(session, error, session.settings.storeLocation, 'passphrase');
-    },
-  );
+/** Opens the store with its current passphrase, from the environment or asked for; no other secret is tried. */
+export const unlockWithPassphrase = (session: Session): Promise<SealedStore> =>
+  openWith(session, credentialsFor(session, { only: 'passphrase' })).catch(async (error: unknown) => {
+    const known = expected(error, 'denied', 'sealed');
+    const { advisedToManage, afterWrongSecret } = await import('./unlock-advice.ts');
+    if (known.kind === 'denied') throw await afterWrongSecret(session, known);
+    throw await advisedToManage(session, error, session.settings.storeLocation, 'passphrase');
+  });
 
 /** Returns the credentials for completion: without commands, which may prompt, and without prompts. */
 export const silentCredentials = (environment: Environment): readonly Credential[] =>
@@ -154,7 +148,7 @@ export const silentCredentials = (environment: Environment): readonly Credential
 function promptCredentials(
   session: Session,
   given: readonly Credential[],
-  passphraseQuestion = 'Passphrase',
+  passphraseQuestion: string,
   onAsking?: () => void | Promise<void>,
 ): readonly Credential[] {
   let asked = false;
