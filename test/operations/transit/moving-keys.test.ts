@@ -194,6 +194,47 @@ describe('import on a command line', () => {
     expect(await resolved(raw)).toBe(raw);
   });
 
+  it('puts the recipient of age where a public key belongs', async () => {
+    for (const ciphertext of ['age1qqqq', ' AGE1QQQQ\n']) {
+      expect(await resolved({ name: 'public', ciphertext })).toEqual({
+        name: 'public',
+        public_key: ciphertext,
+      });
+    }
+  });
+
+  it('takes bytes up to the length of a wrapped key for a key, and for nothing if there are none', async () => {
+    const sent = async (bytes: number) => {
+      const ciphertext = Buffer.alloc(bytes, 1).toString('base64');
+      return (await resolved({ ciphertext }))['ciphertext'] === ciphertext;
+    };
+    expect([await sent(512), await sent(513)]).toEqual([false, true]);
+    const blank = { ciphertext: ' \n' };
+    expect(await resolved(blank)).toBe(blank);
+  });
+
+  it.each(['AGE-SECRET-KEY-1QQQ\nAGE-SECRET-KEY-1QQQ', 'a\nAGE-SECRET-KEY-1QQQ'])(
+    'refuses an identity of age that is not alone: %j',
+    async (ciphertext) => {
+      const error = await rejectionOf(resolved({ ciphertext }));
+      expect(error).toMatchObject({ kind: 'invalid', message: 'not an importable age identity' });
+      expect(String(error)).not.toContain('1QQQ');
+    },
+  );
+
+  it.each([undefined, {}, { public_key: 7 }, 'a key'])(
+    'wraps nothing with an answer that has no key: %j',
+    async (data) => {
+      const foreign = { ...runner, run: async () => ({ data }) };
+      const { cli } = await declarationOf('import');
+      const asked = Promise.resolve(cli?.resolve?.({ name: 'x', ciphertext: key }, foreign));
+      expect(await rejectionOf(asked)).toMatchObject({
+        kind: 'unavailable',
+        message: 'unexpected response: no wrapping key',
+      });
+    },
+  );
+
   it('refuses a private key that it cannot read, without an echo of it', async () => {
     const pem = '-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n';
     const error = await rejectionOf(resolved({ ciphertext: pem }));

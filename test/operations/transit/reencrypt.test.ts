@@ -164,6 +164,21 @@ describe('reencrypt', () => {
     else expect(await refused(asked)).toMatchObject({ kind: 'denied', message: 'permission denied' });
   });
 
+  it.each<[string, Partial<Caller>]>([
+    ['read', { may: (path, wanted) => wanted === 'read' && path === 'transit/export/signing-key/archive' }],
+    ['reach', { reaches: (path) => path === 'transit/backup/archive' }],
+  ])('is not done for who may %s the other key in any way that shows it', async (_, more) => {
+    await operations.ask('keys create', { name: 'archive' });
+    const { may = () => false, reaches = () => false } = more;
+    const caller: Caller = {
+      id: 'clerk',
+      may: (path, wanted) => [SOURCE, DESTINATION].includes(path) || may(path, wanted),
+      reaches,
+    };
+    const raw = { name: 'orders', destination: 'archive', ciphertext: PLAIN };
+    expect(await refused(operations.outcome('reencrypt', raw, caller))).toMatchObject({ kind: 'denied' });
+  });
+
   it('shows nobody who may not decrypt which plaintexts are equal: into a convergent key', async () => {
     await operations.ask('keys create', { name: 'archive', derived: true, convergent_encryption: true });
     const clerk = (...more: string[]): Caller => ({
