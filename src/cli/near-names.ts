@@ -80,7 +80,7 @@ async function withList(
 
 /** Whether an error is about a name that does not exist; some have another kind, as the API has another status. */
 const isAboutMissing = ({ kind, message }: CofferError): boolean =>
-  kind === 'not-found' || (kind === 'invalid' && / does not exist$/.test(message));
+  kind === 'not-found' || (kind === 'invalid' && / does not exist$|^unknown role /.test(message));
 
 /** Returns the command that lists the roles or users of a login method; undefined if the error is about none. */
 async function listOfMethod(

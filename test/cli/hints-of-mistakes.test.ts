@@ -5,6 +5,7 @@ import { promptsDouble } from './streams.double.ts';
 describe('a mistake is answered with what helps:', () => {
   it.each([
     ['help nope', '("coffer --help" lists the commands, "coffer help help" the topics)'],
+    ['token create-by-role rl', 'unknown role rl (run "coffer token roles list" to list them)'],
     ['help sharin', 'did you mean "sharing"?'],
     ['tags import nofile --org o', 'cannot read nofile: no such file'],
     ['tags apply nofile --org o', 'cannot read nofile: no such file'],

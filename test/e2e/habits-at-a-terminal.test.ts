@@ -139,8 +139,8 @@ describe('a command at a terminal', () => {
 
   it('names the keys that sign if none is given to sign with', async () => {
     await here.ok('transit keys create release --type ed25519');
-    expect((await typed('sign a.tgz')).stderr).toContain(
-      '(keys: release; use "coffer sign a.tgz --key NAME")',
+    expect((await typed('sign package.json')).stderr).toContain(
+      '(keys: release; use "coffer sign package.json --key NAME")',
     );
     await here.ok('transit keys config release --deletion-allowed');
     await here.ok('transit keys delete release --yes');
