@@ -60,7 +60,6 @@ export function isWithin(networks: readonly string[], address: string): boolean 
   return blocksOf(networks).check(address, version === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** Whether each network is completely within one of the others. */
 /**
  * Refuses a login from an address outside the networks that it is bound to, if there are any.
  * @throws `denied`
@@ -69,6 +68,7 @@ export function requireWithin(networks: readonly string[], address: string): voi
   if (networks.length > 0 && !isWithin(networks, address)) throw denied(ownWords('permission denied'));
 }
 
+/** Whether each network is completely within one of the others. */
 export const areWithin = (inner: readonly string[], outer: readonly string[]): boolean =>
   inner.every((text) => {
     const one = parseNetwork(text);

@@ -86,7 +86,7 @@ describe('what a change of tags finds as it is to become', () => {
       ...api.runner,
       run: (...all) => {
         asked += 1;
-        return api.runner.run(...all);
+        return asked === 1 ? api.runner.run(...all) : Promise.reject(new CofferError('not-found', 'no'));
       },
     };
     const data = Array.from({ length: 1001 }, () => 'ws-none');
