@@ -1,6 +1,6 @@
 import { encodeBase64 } from '../ground/base64.ts';
 import { wipe } from '../ground/bytes.ts';
-import { invalid, ownWords } from '../ground/errors.ts';
+import { failingAs, invalid, ownWords } from '../ground/errors.ts';
 import { Pace } from '../ground/pace.ts';
 import { type DerivationContext, decodeContext } from './context-keys.ts';
 import type { Engine } from './engine.ts';
@@ -105,14 +105,13 @@ async function dataKeyMaker(engine: Engine, name: string, request: DataKeyReques
  * Decodes the context.
  * @throws `invalid`, with the message of operations that decode the context before they look for the key
  */
-export function decodeContextOrRefuse(text: string | undefined): DerivationContext | undefined {
-  try {
-    return decodeContext(text);
-  } catch (error) {
-    throw invalid(ownWords('failed to base64-decode context'), {
-      field: 'context',
-      hint: 'use standard base64 with padding',
-      cause: error,
-    });
-  }
-}
+export const decodeContextOrRefuse = (text: string | undefined): DerivationContext | undefined =>
+  failingAs(
+    (cause) =>
+      invalid(ownWords('failed to base64-decode context'), {
+        field: 'context',
+        hint: 'use standard base64 with padding',
+        cause,
+      }),
+    () => decodeContext(text),
+  );

@@ -1,6 +1,6 @@
 import { hash as nodeHash } from 'node:crypto';
 import { decodeBase64, lendDecoded } from '../ground/base64.ts';
-import { asCofferError, type CofferError, invalid, ownWords } from '../ground/errors.ts';
+import { asCofferError, failingAs, invalid, ownWords } from '../ground/errors.ts';
 import { DIGEST_HASHES, type DigestHash, type DigestHashName } from './key-types/prehash/digest-hash.ts';
 
 /** Returns the names of all hashes; the default of every operation is `sha2-256`. */
@@ -71,21 +71,23 @@ export const isBinaryFormat = (format: string): format is BinaryFormat =>
  * Decodes the input of an operation that hashes.
  * @throws `invalid` with Vault's message
  */
-export function decodeInput(input: string): Buffer {
-  try {
-    return decodeBase64(input);
-  } catch (error) {
-    throw undecodable('unable to decode input as base64', 'input', error);
-  }
-}
+export const decodeInput = (input: string): Buffer =>
+  decodedOr('unable to decode input as base64', 'input', input);
 
 /** Decodes the input into a borrowed buffer; see {@link lendDecoded}. */
 export const lendInput = <T>(input: string, use: (bytes: Buffer) => T): T =>
   lendDecoded(input, use, decodeInput);
 
-/** Creates an error that starts with the attempted action and ends with the decoder's message. */
-export const undecodable = (attempt: string, field: string, error: unknown): CofferError =>
-  invalid(`${attempt}: ${asCofferError(error)?.message ?? 'illegal base64 data'}`, {
-    field,
-    hint: 'use standard base64 with padding',
-  });
+/**
+ * Decodes base64.
+ * @throws `invalid` with a message that starts with the attempted action and ends with the decoder's
+ */
+export const decodedOr = (attempt: string, field: string, text: string): Buffer =>
+  failingAs(
+    (error) =>
+      invalid(`${attempt}: ${asCofferError(error)?.message ?? 'illegal base64 data'}`, {
+        field,
+        hint: 'use standard base64 with padding',
+      }),
+    () => decodeBase64(text),
+  );

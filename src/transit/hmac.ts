@@ -1,10 +1,9 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
-import { decodeBase64 } from '../ground/base64.ts';
 import { type CofferError, invalid, ownWords } from '../ground/errors.ts';
 import { type BatchItem, eachItem, type ItemResult, requireItems } from './batch.ts';
 import { HMAC, mountFormat, parseVersioned, printVersioned } from './ciphertext.ts';
 import type { Engine } from './engine.ts';
-import { decodeInput, hashNamed, hashNames, lendInput, undecodable } from './hashing.ts';
+import { decodedOr, decodeInput, hashNamed, hashNames, lendInput } from './hashing.ts';
 import { type KeyVersion, type NamedKey, requireKey, requireNotSoftDeleted } from './named-key.ts';
 import { rotatedWhenDue } from './rotation.ts';
 import { limitHint, requireExistingVersion, versionForHmac } from './version-choice.ts';
@@ -69,7 +68,7 @@ export function hmacVerifier(engine: Engine, key: NamedKey, algorithm: string) {
         hint: 'give the HMAC that "coffer transit hmac NAME" printed',
       });
     const { version: number, payload } = parseVersioned(text, format, HMAC);
-    const given = decodeHmac(payload);
+    const given = decodedOr('unable to decode verification HMAC as base64', 'hmac', payload);
     const hmacKey = requireHmacKey(usableVersion(key, number));
     const expected = createHmac(nodeName, hmacKey).update(bytes).digest();
     return given.length === expected.length && timingSafeEqual(given, expected);
@@ -108,12 +107,4 @@ function requireHmacKey({ number, hmacKey }: KeyVersion): KeyObject {
     field: 'key_version',
     hint: `version ${number} was restored from very old data; use a newer one`,
   });
-}
-
-function decodeHmac(payload: string): Buffer {
-  try {
-    return decodeBase64(payload);
-  } catch (error) {
-    throw undecodable('unable to decode verification HMAC as base64', 'hmac', error);
-  }
 }

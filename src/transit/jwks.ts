@@ -1,5 +1,5 @@
 import { JWS_ALGORITHMS } from '../ground/curves.ts';
-import { ownWords, unsupported } from '../ground/errors.ts';
+import { failingAs, ownWords, unsupported } from '../ground/errors.ts';
 import { requireCertifiableKey } from './certificates/certifiable.ts';
 import type { Engine } from './engine.ts';
 
@@ -24,7 +24,10 @@ export const keyIdOf = (name: string, version: number): string => `${name}-v${ve
 export async function jsonWebKeySet(engine: Engine, name: string): Promise<readonly PublishedKey[]> {
   const { key, certification } = await requireCertifiableKey(engine, name);
   return [...key.usableVersions()].map(({ number, material }) => {
-    const jwk = jwkOf(() => certification.publicKey(material).export({ format: 'jwk' }));
+    const jwk: PublicJsonWebKey = failingAs(
+      (cause) => unsupported(ownWords('keys of this type have no JSON Web Key'), { field: 'name', cause }),
+      () => certification.publicKey(material).export({ format: 'jwk' }),
+    );
     const alg = JWS_ALGORITHMS.get(jwk.crv);
     return {
       ...jwk,
@@ -33,15 +36,4 @@ export async function jsonWebKeySet(engine: Engine, name: string): Promise<reado
       alg,
     };
   });
-}
-
-function jwkOf(print: () => PublicJsonWebKey): PublicJsonWebKey {
-  try {
-    return print();
-  } catch (error) {
-    throw unsupported(ownWords('keys of this type have no JSON Web Key'), {
-      field: 'name',
-      cause: error,
-    });
-  }
 }

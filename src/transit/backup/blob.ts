@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { decodeBase64 } from '../../ground/base64.ts';
-import { wipe } from '../../ground/bytes.ts';
+import { wiping } from '../../ground/bytes.ts';
 import { CofferError, invalid, ownWords, unsupported } from '../../ground/errors.ts';
 
 /** Maximum size of a backup, in base64 characters; the request size that Vault and OpenBao accept. */
@@ -22,8 +22,7 @@ export function openBackupBlob(backup: string): string {
   if (backup.length > MAX_BACKUP_CHARACTERS) {
     throw tooLarge(`backup is longer than ${MAX_BACKUP_CHARACTERS} characters`);
   }
-  const bytes = decodeBase64(backup.trim(), 'backup');
-  try {
+  return wiping(decodeBase64(backup.trim(), 'backup'), (bytes) => {
     const canary = String.fromCharCode(bytes[0] ?? 0);
     if (canary === GZIP_CANARY) return decompressed(bytes.subarray(1));
     const compression = Object.hasOwn(OTHER_COMPRESSIONS, canary) ? OTHER_COMPRESSIONS[canary] : undefined;
@@ -34,9 +33,7 @@ export function openBackupBlob(backup: string): string {
       });
     }
     return bytes.toString('utf8');
-  } finally {
-    wipe(bytes);
-  }
+  });
 }
 
 function decompressed(bytes: Uint8Array): string {
@@ -50,9 +47,7 @@ function decompressed(bytes: Uint8Array): string {
       hint: 'the text is damaged',
     });
   }
-  const text = document.toString('utf8');
-  wipe(document);
-  return text;
+  return wiping(document, (whole) => whole.toString('utf8'));
 }
 
 /** Encodes a backup, the counterpart of {@link openBackupBlob}; never compressed, like Vault and OpenBao. */

@@ -1,5 +1,5 @@
 import { decodeBase64 } from '../../ground/base64.ts';
-import { type CofferError, invalid } from '../../ground/errors.ts';
+import { type CofferError, failingAs, invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { withoutLast } from '../../ground/trim.ts';
 import type { GoObject, GoValue } from './go-json.ts';
@@ -156,13 +156,11 @@ export class GoFields {
   }
 }
 
-function decoded(text: string, path: string): Buffer {
-  try {
-    return decodeBase64(text);
-  } catch {
-    throw misfit(path, 'base64');
-  }
-}
+const decoded = (text: string, path: string): Buffer =>
+  failingAs(
+    () => misfit(path, 'base64'),
+    () => decodeBase64(text),
+  );
 
 const misfit = (path: string, wanted: string): CofferError =>
   invalid(`backup cannot be read: ${path === '' ? 'the document' : path} is not ${wanted}`, {

@@ -9,7 +9,7 @@ import {
   publicEncrypt,
 } from 'node:crypto';
 import { wiping } from '../../ground/bytes.ts';
-import { type CofferError, invalid, ownWords } from '../../ground/errors.ts';
+import { type CofferError, failingAs, invalid, ownWords } from '../../ground/errors.ts';
 import type { Random } from '../../ground/random.ts';
 import type { DocumentRef } from '../../store/store.ts';
 import type { Engine } from '../engine.ts';
@@ -75,12 +75,10 @@ export function wrapPadded(key: Uint8Array, target: Uint8Array): Buffer {
  */
 export function unwrapPadded(key: Uint8Array, wrapped: Uint8Array): Buffer {
   if (wrapped.length < LEAST_WRAPPED_BYTES) throw integrityFailed();
-  try {
+  return failingAs(integrityFailed, () => {
     const decipher = createDecipheriv(KWP_CIPHER, key, KWP_INITIAL_VALUE);
     return Buffer.concat([decipher.update(wrapped), decipher.final()]);
-  } catch {
-    throw integrityFailed();
-  }
+  });
 }
 
 const integrityFailed = (): CofferError =>

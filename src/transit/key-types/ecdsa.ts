@@ -8,7 +8,7 @@ import {
   verify as nodeVerify,
 } from 'node:crypto';
 import { wipe } from '../../ground/bytes.ts';
-import { attempt, type CofferError, invalid, ownWords } from '../../ground/errors.ts';
+import { attempt, type CofferError, failingAs, invalid, ownWords } from '../../ground/errors.ts';
 import { curveNamed, ECDSA_CURVES, type EcdsaCurve } from './curves.ts';
 import { derElement, INTEGER, SEQUENCE } from './der.ts';
 import {
@@ -168,13 +168,8 @@ export function ecdsaFromBackup(material: BackupMaterial, curve: EcdsaCurve): Ke
   return onCurve(() => createPrivateKey({ key: { ...jwk, d }, format: 'jwk' }), curve);
 }
 
-function onCurve(make: () => KeyObject, curve: EcdsaCurve): KeyObject {
-  try {
-    return make();
-  } catch {
-    throw refusedBackup(`has a point that is not on ${curve.jwkName}`);
-  }
-}
+const onCurve = (make: () => KeyObject, curve: EcdsaCurve): KeyObject =>
+  failingAs(() => refusedBackup(`has a point that is not on ${curve.jwkName}`), make);
 
 const isSamePublicKey = (pem: string, key: KeyObject): boolean =>
   attempt(() => createPublicKey({ key: pem, format: 'pem' }).equals(key), false);

@@ -8,7 +8,7 @@ import {
   privateDecrypt,
   publicEncrypt,
 } from 'node:crypto';
-import { type CofferError, inauthentic, invalid, ownWords } from '../../ground/errors.ts';
+import { type CofferError, failingAs, inauthentic, invalid, ownWords } from '../../ground/errors.ts';
 import {
   bitLength,
   certifiedBy,
@@ -326,21 +326,9 @@ async function privateKeyFrom(numbers: RsaNumbers): Promise<KeyObject> {
     q: toBase64Url(q),
     dp: toBase64Url(d % (p - 1n)),
     dq: toBase64Url(d % (q - 1n)),
-    qi: toBase64Url(invertOrRefuse(invert, q, p)),
+    qi: toBase64Url(failingAs(mismatch, () => invert(q, p))),
   };
   return working(() => createPrivateKey({ key: jwk, format: 'jwk' }));
-}
-
-function invertOrRefuse(
-  invert: (value: bigint, modulus: bigint) => bigint,
-  value: bigint,
-  modulus: bigint,
-): bigint {
-  try {
-    return invert(value, modulus);
-  } catch {
-    throw mismatch();
-  }
 }
 
 const PROBE = Buffer.from('does this key work');

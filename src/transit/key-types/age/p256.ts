@@ -1,5 +1,5 @@
 import { createECDH, ECDH } from 'node:crypto';
-import { attempt, invalid, ownWords } from '../../../ground/errors.ts';
+import { attempt, failingAs, invalid, ownWords } from '../../../ground/errors.ts';
 import { POINT_BYTES, UNCOMPRESSED } from './sound-point.ts';
 
 /** P-256 (FIPS 186-5) for recipients of the age format: points, scalars, and Diffie-Hellman. */
@@ -19,14 +19,11 @@ export const isScalar = (bytes: Uint8Array): boolean =>
  * Converts a point to the other form.
  * @throws `invalid` if it is not on the curve
  */
-export function convertedPoint(point: Uint8Array, form: 'compressed' | 'uncompressed'): Buffer {
-  try {
+export const convertedPoint = (point: Uint8Array, form: 'compressed' | 'uncompressed'): Buffer =>
+  failingAs(noPoint, () => {
     const other: string | Buffer = ECDH.convertKey(Buffer.from(point), CURVE, undefined, undefined, form);
     return Buffer.from(other as unknown as Uint8Array);
-  } catch (error) {
-    throw noPoint(error);
-  }
-}
+  });
 
 /**
  * Returns a point in its uncompressed form. The length of the shorter forms was checked, so one of 65 bytes is

@@ -1,7 +1,7 @@
 import { createECDH, type KeyObject } from 'node:crypto';
 import type { ECDSA } from '@noble/curves/abstract/weierstrass.js';
 import type { CHash } from '@noble/curves/utils.js';
-import { wipe } from '../../../ground/bytes.ts';
+import { wipe, wiping } from '../../../ground/bytes.ts';
 import { madeOnce } from '../../../ground/objects.ts';
 import { curveNamed, type EcdsaCurve } from '../curves.ts';
 
@@ -73,13 +73,10 @@ export async function signEcdsaDigest(
 ): Promise<Buffer> {
   const signer = await signerOn(curveOf(privateKey));
   const orderBytes = signer.Point.Fn.BYTES;
-  const scalar = Buffer.from(privateKey.export({ format: 'jwk' }).d ?? '', 'base64url');
-  try {
-    const options = { prehash: false, lowS: false, extraEntropy: true, format: formatOf(encoding) } as const;
-    return Buffer.from(signer.sign(leftmost(digest, orderBytes), scalar, options));
-  } finally {
-    wipe(scalar);
-  }
+  const options = { prehash: false, lowS: false, extraEntropy: true, format: formatOf(encoding) } as const;
+  return wiping(Buffer.from(privateKey.export({ format: 'jwk' }).d ?? '', 'base64url'), (scalar) =>
+    Buffer.from(signer.sign(leftmost(digest, orderBytes), scalar, options)),
+  );
 }
 
 /**
