@@ -1,6 +1,6 @@
 import { hash as nodeHash } from 'node:crypto';
 import { decodeBase64, lendDecoded } from '../ground/base64.ts';
-import { asCofferError, failingAs, invalid, ownWords } from '../ground/errors.ts';
+import { asCofferError, invalid, ownWords } from '../ground/errors.ts';
 import { DIGEST_HASHES, type DigestHash, type DigestHashName } from './key-types/prehash/digest-hash.ts';
 
 /** Returns the names of all hashes; the default of every operation is `sha2-256`. */
@@ -68,26 +68,28 @@ export const isBinaryFormat = (format: string): format is BinaryFormat =>
   format === 'hex' || format === 'base64';
 
 /**
+ * Creates a decoder of base64.
+ * @returns throws `invalid` with a message that starts with the attempted action and ends with the decoder's
+ */
+export const decoding =
+  (attempt: string, field: string) =>
+  (text: string): Buffer => {
+    try {
+      return decodeBase64(text);
+    } catch (error) {
+      throw invalid(`${attempt}: ${asCofferError(error)?.message ?? 'illegal base64 data'}`, {
+        field,
+        hint: 'use standard base64 with padding',
+      });
+    }
+  };
+
+/**
  * Decodes the input of an operation that hashes.
  * @throws `invalid` with Vault's message
  */
-export const decodeInput = (input: string): Buffer =>
-  decodedOr('unable to decode input as base64', 'input', input);
+export const decodeInput = decoding('unable to decode input as base64', 'input');
 
 /** Decodes the input into a borrowed buffer; see {@link lendDecoded}. */
 export const lendInput = <T>(input: string, use: (bytes: Buffer) => T): T =>
   lendDecoded(input, use, decodeInput);
-
-/**
- * Decodes base64.
- * @throws `invalid` with a message that starts with the attempted action and ends with the decoder's
- */
-export const decodedOr = (attempt: string, field: string, text: string): Buffer =>
-  failingAs(
-    (error) =>
-      invalid(`${attempt}: ${asCofferError(error)?.message ?? 'illegal base64 data'}`, {
-        field,
-        hint: 'use standard base64 with padding',
-      }),
-    () => decodeBase64(text),
-  );

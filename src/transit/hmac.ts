@@ -3,7 +3,7 @@ import { type CofferError, invalid, ownWords } from '../ground/errors.ts';
 import { type BatchItem, eachItem, type ItemResult, requireItems } from './batch.ts';
 import { HMAC, mountFormat, parseVersioned, printVersioned } from './ciphertext.ts';
 import type { Engine } from './engine.ts';
-import { decodedOr, decodeInput, hashNamed, hashNames, lendInput } from './hashing.ts';
+import { decodeInput, decoding, hashNamed, hashNames, lendInput } from './hashing.ts';
 import { type KeyVersion, type NamedKey, requireKey, requireNotSoftDeleted } from './named-key.ts';
 import { rotatedWhenDue } from './rotation.ts';
 import { limitHint, requireExistingVersion, versionForHmac } from './version-choice.ts';
@@ -68,7 +68,7 @@ export function hmacVerifier(engine: Engine, key: NamedKey, algorithm: string) {
         hint: 'give the HMAC that "coffer transit hmac NAME" printed',
       });
     const { version: number, payload } = parseVersioned(text, format, HMAC);
-    const given = decodedOr('unable to decode verification HMAC as base64', 'hmac', payload);
+    const given = decoding('unable to decode verification HMAC as base64', 'hmac')(payload);
     const hmacKey = requireHmacKey(usableVersion(key, number));
     const expected = createHmac(nodeName, hmacKey).update(bytes).digest();
     return given.length === expected.length && timingSafeEqual(given, expected);

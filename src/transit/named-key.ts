@@ -1,5 +1,5 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
-import { wipe } from '../ground/bytes.ts';
+import { wiping } from '../ground/bytes.ts';
 import { type CofferError, conflict, corrupt, notFound, ownWords } from '../ground/errors.ts';
 import type { MaybePromise } from '../ground/maybe-promise.ts';
 import { madeOnce } from '../ground/objects.ts';
@@ -131,11 +131,9 @@ export class KeyVersion {
 
   /** Returns the HMAC key; undefined in some very old versions. */
   get hmacKey(): KeyObject | undefined {
-    if (this.#hmacKey === undefined && this.document.hmacKey !== undefined) {
-      const bytes = Buffer.from(this.document.hmacKey, 'base64');
-      this.#hmacKey = createSecretKey(bytes);
-      wipe(bytes);
-    }
+    const stored = this.document.hmacKey;
+    if (stored === undefined) return undefined;
+    this.#hmacKey ??= wiping(Buffer.from(stored, 'base64'), (bytes) => createSecretKey(bytes));
     return this.#hmacKey;
   }
 }

@@ -1,6 +1,6 @@
 import { createPublicKey, generateKeyPairSync, sign as nodeSign, verify as nodeVerify } from 'node:crypto';
 import { encodeBase64 } from '../../ground/base64.ts';
-import { wipe } from '../../ground/bytes.ts';
+import { wiping } from '../../ground/bytes.ts';
 import { ed25519FromSeed } from './der.ts';
 import {
   certifiedBy,
@@ -37,12 +37,8 @@ const BACKUP_NUMBER = 2;
  * Returns seed and public key concatenated: Vault's form for storage, export and derivation. The caller overwrites it.
  * @see docs/decisions/0016
  */
-function seedAndPublic(pair: KeyPair): Buffer {
-  const seed = raw(pair.privateKey, 'raw-private');
-  const joined = Buffer.concat([seed, rawPublic(pair.publicKey)]);
-  wipe(seed);
-  return joined;
-}
+const seedAndPublic = (pair: KeyPair): Buffer =>
+  wiping(raw(pair.privateKey, 'raw-private'), (seed) => Buffer.concat([seed, rawPublic(pair.publicKey)]));
 
 /**
  * Ed25519 and, with a context, Ed25519ctx (RFC 8032): the scheme hashes internally, so hash names have no effect.

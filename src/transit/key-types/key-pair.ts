@@ -8,7 +8,7 @@ import {
   type VerifyKeyObjectInput,
 } from 'node:crypto';
 import { encodeBase64 } from '../../ground/base64.ts';
-import { wipe, wiping } from '../../ground/bytes.ts';
+import { wiping } from '../../ground/bytes.ts';
 import { asCofferError, type CofferError, invalid, ownWords, unsupported } from '../../ground/errors.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import { madeOnce } from '../../ground/objects.ts';
@@ -55,12 +55,7 @@ export const openKeyPair = (stored: StoredMaterial): KeyPair => new KeyPair(stor
 export const spkiOf = (key: KeyObject): string => encodeBase64(key.export({ format: 'der', type: 'spki' }));
 
 /** PKCS#8 DER, base64. */
-export function pkcs8Of(key: KeyObject): string {
-  const der = pkcs8BytesOf(key);
-  const text = encodeBase64(der);
-  wipe(der);
-  return text;
-}
+export const pkcs8Of = (key: KeyObject): string => wiping(pkcs8BytesOf(key), encodeBase64);
 
 const pems = new WeakMap<KeyObject, string>();
 

@@ -1,7 +1,7 @@
 import { createPrivateKey, createSecretKey, type KeyObject } from 'node:crypto';
 import { encodeBase64 } from '../../ground/base64.ts';
-import { wipe } from '../../ground/bytes.ts';
-import { asCofferError, type CofferError, invalid, ownWords } from '../../ground/errors.ts';
+import { wipe, wiping } from '../../ground/bytes.ts';
+import { asCofferError, type CofferError, failingAs, invalid, ownWords } from '../../ground/errors.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import type { Random } from '../../ground/random.ts';
 import { parseBech32, printBech32 } from './age/bech32.ts';
@@ -42,9 +42,7 @@ class RecipientKey {
   constructor({ secret, publicKey }: StoredMaterial) {
     this.publicKey = Buffer.from(publicKey ?? '', 'base64');
     if (secret === undefined) return;
-    const bytes = Buffer.from(secret, 'base64');
-    this.#secret = createSecretKey(bytes);
-    wipe(bytes);
+    this.#secret = wiping(Buffer.from(secret, 'base64'), createSecretKey);
   }
 
   /** Returns a copy, which the caller overwrites. Callers have checked that the secret exists. */
@@ -164,11 +162,10 @@ const backup = (name: string, kem: AgeKem): BackupForm => ({
     const shown = publicKey === undefined ? undefined : Buffer.from(publicKey, 'base64');
     if (key === undefined) {
       if (shown?.length !== kem.publicBytes) throw refusedBackup(`has no ${name} key`);
-      try {
-        requireUsable(kem, shown);
-      } catch {
-        throw refusedBackup(`has a public key that is not a ${name} key`);
-      }
+      failingAs(
+        () => refusedBackup(`has a public key that is not a ${name} key`),
+        () => requireUsable(kem, shown),
+      );
       return { publicKey: encodeBase64(shown) };
     }
     if (key.length !== SECRET_BYTES) throw refusedBackup(`has a ${name} key of the wrong length`);
@@ -219,9 +216,7 @@ const asAgeWritesIt =
   ({ identityPrefix }: WrittenKem): SecretForm['print'] =>
   (secret, format) => {
     requireAge(format);
-    const text = printBech32(identityPrefix, secret).toUpperCase();
-    wipe(secret);
-    return text;
+    return wiping(secret, () => printBech32(identityPrefix, secret).toUpperCase());
   };
 
 const X25519 = 'x25519';
@@ -236,9 +231,8 @@ const x25519InPkcs8: SecretForm = {
     return raw(key, 'raw-private');
   },
   write(secret) {
-    const key = rawKeys.createPrivateKey({ key: secret, format: 'raw-private', asymmetricKeyType: X25519 });
-    wipe(secret);
-    return pkcs8BytesOf(key);
+    const key = { key: secret, format: 'raw-private', asymmetricKeyType: X25519 } as const;
+    return pkcs8BytesOf(wiping(secret, () => rawKeys.createPrivateKey(key)));
   },
   print: asAgeWritesIt(x25519Kem),
 };
@@ -264,12 +258,11 @@ const scalarInPkcs8: SecretForm = {
  * Creates a private key on P-256.
  * @param scalar overwritten
  */
-function p256PrivateKey(scalar: Buffer): KeyObject {
-  const d = scalar.toString('base64url');
-  const point = pointOf(scalar);
-  wipe(scalar);
-  return createPrivateKey({ key: { ...p256Jwk(point), d }, format: 'jwk' });
-}
+const p256PrivateKey = (scalar: Buffer): KeyObject =>
+  wiping(scalar, () => {
+    const key = { ...p256Jwk(pointOf(scalar)), d: scalar.toString('base64url') };
+    return createPrivateKey({ key, format: 'jwk' });
+  });
 
 /** Private keys as the plain seed. */
 const seed = (name: string, print: SecretForm['print']): SecretForm => ({

@@ -1,6 +1,6 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { encodeBase64 } from '../../ground/base64.ts';
-import { wipe } from '../../ground/bytes.ts';
+import { wiping } from '../../ground/bytes.ts';
 import { invalid, ownWords } from '../../ground/errors.ts';
 import type { Random } from '../../ground/random.ts';
 import {
@@ -17,18 +17,11 @@ import {
 /** Material of every symmetric type. */
 export type SecretKey = KeyObject;
 
-/** Copies the bytes into a key object, and wipes them. */
-function secretKeyFrom(bytes: Buffer): SecretKey {
-  const key = createSecretKey(bytes);
-  wipe(bytes);
-  return key;
-}
-
 /** Returns a copy of the raw bytes, which the caller overwrites. */
 export const bytesOf = (key: SecretKey): Buffer => key.export();
 
 const openSecretKey = (stored: StoredMaterial): SecretKey =>
-  secretKeyFrom(Buffer.from(stored.secret ?? '', 'base64'));
+  wiping(Buffer.from(stored.secret ?? '', 'base64'), (bytes) => createSecretKey(bytes));
 
 /**
  * Common members of all symmetric types.
@@ -69,11 +62,7 @@ export const symmetricDerivation = (keyBytes: number): Derivation<SecretKey> => 
 });
 
 /** Encodes a secret in base64, and wipes its bytes. */
-export function encodeAndWipe(bytes: Buffer): string {
-  const text = encodeBase64(bytes);
-  wipe(bytes);
-  return text;
-}
+export const encodeAndWipe = (bytes: Buffer): string => wiping(bytes, encodeBase64);
 
 /** Prints raw key bytes for `export`. The error message is Vault's, for all symmetric keys. */
 function exportRaw(key: SecretKey, format: ExportFormat): string {

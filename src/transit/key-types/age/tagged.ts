@@ -138,8 +138,7 @@ function combined(quantum: Buffer, secret: Buffer, share: Uint8Array, point: Uin
 export function decapsulatedHybrid(seed: Uint8Array, sent: Uint8Array): Buffer {
   const halves = halvesOf(seed);
   const share = sent.subarray(ML_KEM_CIPHERTEXT_BYTES);
-  const common = agreedWith(halves.scalar, share);
-  wipe(halves.scalar);
+  const common = wiping(halves.scalar, (scalar) => agreedWith(scalar, share));
   if (common === undefined) throw noPointSent();
   const quantum = decapsulate(halves.mlKem, sent.subarray(0, ML_KEM_CIPHERTEXT_BYTES));
   return combined(Buffer.from(quantum), common.secret, share, common.point);

@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, decapsulate, encapsulate, type KeyObject } from 'node:crypto';
 import { wipe, wiping } from '../../../ground/bytes.ts';
-import { invalid, ownWords } from '../../../ground/errors.ts';
+import { failingAs, invalid, ownWords } from '../../../ground/errors.ts';
 import { rawKeys, rawPublic } from '../raw-keys.ts';
 import {
   type HpkeUse,
@@ -25,15 +25,11 @@ export const mlKemOf = (seed: Buffer): KeyObject =>
   wiping(seed, () => rawKeys.createPrivateKey({ key: seed, format: 'raw-seed', asymmetricKeyType: ML_KEM }));
 
 function publicMlKem(publicKey: Uint8Array): KeyObject {
-  try {
-    return rawKeys.createPublicKey({
-      key: publicKey.subarray(0, ML_KEM_PUBLIC_BYTES),
-      format: 'raw-public',
-      asymmetricKeyType: ML_KEM,
-    });
-  } catch (error) {
-    throw invalid(ownWords('the recipient is not a valid ML-KEM public key'), { cause: error });
-  }
+  const key = publicKey.subarray(0, ML_KEM_PUBLIC_BYTES);
+  return failingAs(
+    (cause) => invalid(ownWords('the recipient is not a valid ML-KEM public key'), { cause }),
+    () => rawKeys.createPublicKey({ key, format: 'raw-public', asymmetricKeyType: ML_KEM }),
+  );
 }
 
 /**
@@ -88,19 +84,15 @@ export const xWingKem: WrittenKem = {
   encapsulatedBytes: ML_KEM_CIPHERTEXT_BYTES + SECRET_BYTES,
   publicOf(secret) {
     const halves = halvesOf(secret);
-    const publicKey = Buffer.concat([
-      rawPublic(createPublicKey(halves.mlKem)),
-      x25519PublicOf(halves.x25519),
-    ]);
-    wipe(halves.x25519);
-    return publicKey;
+    return wiping(halves.x25519, (classical) =>
+      Buffer.concat([rawPublic(createPublicKey(halves.mlKem)), x25519PublicOf(classical)]),
+    );
   },
   seal(publicKey, plaintext) {
     const { shared, sent } = encapsulated(publicKey);
     const publicShare = publicKey.subarray(ML_KEM_PUBLIC_BYTES);
     const { secret, share } = ephemeralX25519();
-    const x = x25519(secret, publicShare);
-    wipe(secret);
+    const x = wiping(secret, () => x25519(secret, publicShare));
     if (x === undefined) throw lowOrderRecipient();
     const body = sealMessage(USE, combined(shared, x, share, publicShare), plaintext);
     return { encapsulated: Buffer.concat([sent, share]), body };
@@ -108,8 +100,7 @@ export const xWingKem: WrittenKem = {
   open(secret, publicKey, { encapsulated: sent, body }: SealedSecret) {
     const halves = halvesOf(secret);
     const share = sent.subarray(ML_KEM_CIPHERTEXT_BYTES);
-    const x = x25519(halves.x25519, share);
-    wipe(halves.x25519);
+    const x = wiping(halves.x25519, (classical) => x25519(classical, share));
     if (x === undefined) throw lowOrderShare();
     const mlKem = decapsulate(halves.mlKem, sent.subarray(0, ML_KEM_CIPHERTEXT_BYTES));
     const publicShare = publicKey.subarray(ML_KEM_PUBLIC_BYTES);

@@ -1,5 +1,5 @@
 import { createPublicKey, diffieHellman, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { wipe } from '../../../ground/bytes.ts';
+import { wiping } from '../../../ground/bytes.ts';
 import { attempt, inauthentic, invalid, ownWords } from '../../../ground/errors.ts';
 import { raw, rawKeys, rawPublic } from '../raw-keys.ts';
 import { expand, extract, openOnce, SECRET_BYTES, sealOnce, type WrittenKem, ZERO_NONCE } from './kem.ts';
@@ -49,11 +49,8 @@ export const lowOrderShare = () =>
     hint: 'get a fresh copy of the file',
   });
 
-function wrapKeyOf(shared: Buffer, share: Uint8Array, publicKey: Uint8Array): Buffer {
-  const key = expand(extract(Buffer.concat([share, publicKey]), shared), INFO);
-  wipe(shared);
-  return key;
-}
+const wrapKeyOf = (shared: Buffer, share: Uint8Array, publicKey: Uint8Array): Buffer =>
+  wiping(shared, () => expand(extract(Buffer.concat([share, publicKey]), shared), INFO));
 
 /** Stanza `X25519`. */
 export const x25519Kem: WrittenKem = {
@@ -67,20 +64,14 @@ export const x25519Kem: WrittenKem = {
   publicOf: x25519PublicOf,
   seal(publicKey, plaintext) {
     const { secret, share } = ephemeralX25519();
-    const shared = x25519(secret, publicKey);
-    wipe(secret);
+    const shared = wiping(secret, () => x25519(secret, publicKey));
     if (shared === undefined) throw lowOrderRecipient();
-    const key = wrapKeyOf(shared, share, publicKey);
-    const body = sealOnce(key, ZERO_NONCE, plaintext);
-    wipe(key);
+    const body = wiping(wrapKeyOf(shared, share, publicKey), (key) => sealOnce(key, ZERO_NONCE, plaintext));
     return { encapsulated: share, body };
   },
   open(secret, publicKey, { encapsulated, body }) {
     const shared = x25519(secret, encapsulated);
     if (shared === undefined) throw lowOrderShare();
-    const key = wrapKeyOf(shared, encapsulated, publicKey);
-    const plaintext = openOnce(key, ZERO_NONCE, body);
-    wipe(key);
-    return plaintext;
+    return wiping(wrapKeyOf(shared, encapsulated, publicKey), (key) => openOnce(key, ZERO_NONCE, body));
   },
 };
