@@ -111,6 +111,19 @@ describe('the connections of a source', () => {
     expect(there(strangers.flat())).toBe(98);
   });
 
+  it('are told apart though one has come with the ends of another that is closed after it', () => {
+    const places = new ConnectionPlaces({ most: 100, mostOfOne: 2 });
+    const [former, next] = [new FakeConnection('10.0.0.1', 1), new FakeConnection('10.0.0.1', 1)];
+    for (const connection of [former, next]) places.met(connection);
+    former.destroy();
+    const { remoteAddress, remotePort, localAddress, localPort } = next;
+    // The socket of an encryption over it.
+    places.asked({ remoteAddress, remotePort, localAddress, localPort });
+    const others = [new FakeConnection('10.0.0.1', 2), new FakeConnection('10.0.0.1', 3)];
+    for (const connection of others) places.met(connection);
+    expect([next.isThere, ...others.map(({ isThere }) => isThere)]).toEqual([true, false, true]);
+  });
+
   it('give their places back when they are closed', () => {
     const stage = new Stage(4, 2);
     for (let i = 0; i < 10; i++) for (const one of stage.comeOften(2, '10.0.0.1')) one.destroy();
