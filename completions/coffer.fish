@@ -2521,7 +2521,7 @@ complete -c coffer -n '__coffer_at '\''tags where'\''' -l help -s h -d 'Show hel
 complete -c coffer -n '__coffer_in '\''tags reserved'\''' -a 'create' -d 'Reserve a tag key (KEY of KEY=VALUE) for projects to set'
 complete -c coffer -n '__coffer_in '\''tags reserved'\''' -a 'list' -d 'List the reserved tag keys'
 complete -c coffer -n '__coffer_in '\''tags reserved'\''' -a 'show' -d 'Show a reserved tag key'
-complete -c coffer -n '__coffer_in '\''tags reserved'\''' -a 'update' -d 'Rename a reserved tag key, or set whether workspaces may override it'
+complete -c coffer -n '__coffer_in '\''tags reserved'\''' -a 'update' -d 'Rename a reserved tag key, or let workspaces override it'
 complete -c coffer -n '__coffer_in '\''tags reserved'\''' -a 'delete' -d 'Stop reserving a tag key; existing tags stay'
 complete -c coffer -n '__coffer_at '\''tags reserved'\''' -l store -x -a '(__fish_complete_directories (commandline -ct))' -d 'Store to use: directory, or postgres://USER@HOST/DATABASE.'
 complete -c coffer -n '__coffer_at '\''tags reserved'\''' -l address -x -d 'Server to use: http://…, https://… or unix:/PATH.'

@@ -1,7 +1,7 @@
 /**
  * Writes the generated files that are committed: the completion scripts, the import rules of the linter, the index of
- * decisions, the names of key types as a type, the page with the rows of the specifications, that of the environment variables, the picture of a
- * terminal, and the loop over a log's records. With `--check` it writes nothing, and fails if a file is out of date.
+ * decisions, the names of key types as a type, the page with the rows of the specifications, that of the environment variables, and the picture of a
+ * terminal. With `--check` it writes nothing, and fails if a file is out of date.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,6 @@ import { DECISION_INDEX, withDecisionIndex } from './decision-index.ts';
 import { ENVIRONMENT_PAGE, environmentPage } from './environment-page.ts';
 import { withImportRules } from './import-rules.ts';
 import { KEY_TYPE_NAMES, keyTypeNamesSource } from './key-type-names.ts';
-import { LOG_WALKER, logWalkerSource } from './log-walker.ts';
 import { TERMINAL_PICTURE, terminalPicture } from './terminal-picture.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -26,7 +25,6 @@ for (const shell of shells)
 write('biome.json', formatted(withImportRules(readFileSync(`${root}biome.json`, 'utf8'))));
 write('docs/specification.md', printPage());
 write(KEY_TYPE_NAMES, keyTypeNamesSource());
-write(LOG_WALKER, logWalkerSource());
 write(ENVIRONMENT_PAGE, environmentPage());
 write(TERMINAL_PICTURE, await terminalPicture());
 write(DECISION_INDEX, withDecisionIndex(readFileSync(root + DECISION_INDEX, 'utf8')));

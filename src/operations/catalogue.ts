@@ -206,10 +206,7 @@ export const catalogue = {
       create: entry('Reserve a tag key (KEY of KEY=VALUE) for projects to set', reservedKeys('create')),
       list: entry('List the reserved tag keys', reservedKeys('list')),
       show: entry('Show a reserved tag key', reservedKeys('show')),
-      update: entry(
-        'Rename a reserved tag key, or set whether workspaces may override it',
-        reservedKeys('update'),
-      ),
+      update: entry('Rename a reserved tag key, or let workspaces override it', reservedKeys('update')),
       delete: entry('Stop reserving a tag key; existing tags stay', reservedKeys('remove')),
     },
     ping: served('Answer a ping (first request of Terraform clients)', tags('ping')),

@@ -117,9 +117,9 @@ describe('somebody who can have the ssh-agent of an admin sign', () => {
     pull(alice);
     expect((await alice.place.run(['secrets', 'set', 'app.env', 'DB', 'x'])).exitCode).not.toBe(0);
     const settle = await alice.place.run('team settle');
-    expect(settle.stderr).toContain('signed as carol by someone who could not open the keyring');
+    expect(settle.stderr).toContain('signed as carol by someone without access to the keyring');
     expect((await alice.place.run('team check')).stdout).toContain(
-      'signed as carol by someone who could not open the keyring',
+      'signed as carol by someone without access to the keyring',
     );
     await alice.place.ok('team remove -q carol --yes');
     await writes(alice, 'x');

@@ -236,7 +236,7 @@ export const check: OwnCommand = {
     for (const { id, path, by } of state.believed) {
       if ((await roots.open(id)) === undefined || (await roots.isSighted(id))) continue;
       found.push(
-        `.coffer/${path} was signed as ${nameOf(state, by)} by someone who could not open the keyring, e.g. through a forwarded agent`,
+        `.coffer/${path} was signed as ${nameOf(state, by)} by someone without access to the keyring, e.g. through a forwarded agent`,
       );
     }
     if (witness.isShallow)

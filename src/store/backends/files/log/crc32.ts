@@ -1,7 +1,7 @@
 /** Bytes after which the native function is loaded: loading it takes as long as computing this much without it. */
 const FEW_BYTES = 64 * 1024;
 /** CRC-32 of ISO 3309, as in zlib, with its bits reversed. */
-export const POLYNOMIAL = 0xedb88320;
+const POLYNOMIAL = 0xedb88320;
 
 let computed = 0;
 let native: ((data: Uint8Array, value?: number) => number) | undefined;

@@ -4,17 +4,14 @@ import { fill, listDirectory, reading, refuseForeign } from '../durable-files.ts
 import type { Layout } from '../layout.ts';
 import type { StateName } from '../state-directory.ts';
 import { isOfThisBoot, thisBoot } from './boot.ts';
+import { crc32 } from './crc32.ts';
 import { FIRST_RECORD, HEAD_BYTES, type LogHead, parseHead, RECORD_HEAD_BYTES } from './format.ts';
 import { type GlancedFile, readRecords } from './glanced-file.ts';
 import type { LoggedBlob } from './log-file.ts';
-import { type Begun, walkRecords } from './walk.ts';
-import { ROOM_BYTES } from './walk-memory.ts';
 
-/** Bytes of a file that are read at first, and at most: it is only longer with a long record. */
+/** Bytes of the newest file that are read at first, and of any file at most: one is only longer with a long record. */
 const FIRST_BYTES = 64 * 1024;
-const MOST_BYTES = ROOM_BYTES;
-/** Records that are read before code for many is compiled. */
-const FEW_RECORDS = 8;
+const MOST_BYTES = 2 * 1024 * 1024;
 const LARGEST_NUMBER = 999_999_999_999_999;
 const FIRST = 'first-';
 
@@ -39,8 +36,8 @@ export class Glance {
       const place = file.find(area, name);
       if (place === undefined) continue;
       if (place.isDeleted) return { bytes: undefined };
-      const bytes = file.contentAt(place);
-      return bytes === undefined ? DAMAGED : { bytes };
+      const bytes = file.bytes.subarray(place.offset, place.offset + place.length);
+      return crc32(bytes) === place.crc ? { bytes } : DAMAGED;
     }
     return undefined;
   }
@@ -113,25 +110,19 @@ function readFile(
   size: number,
   { number, storeId, generation, revision, isNewest }: ExpectedFile,
 ): { readonly file: GlancedFile; readonly head: LogHead } | undefined {
-  for (const most of [FIRST_BYTES, MOST_BYTES]) {
+  // An older file is full: nearly all of it has to be read.
+  for (const most of isNewest ? [FIRST_BYTES, MOST_BYTES] : [MOST_BYTES]) {
     const bytes = fill(fd, Buffer.allocUnsafeSlow(Math.min(size, most)));
     const parsed = parseHead(bytes.subarray(0, HEAD_BYTES));
     if (bytes.length < FIRST_RECORD || parsed === undefined) return undefined;
     const { head } = parsed;
     if (head.sequence !== number || head.generation !== generation) return undefined;
     if (Buffer.compare(head.storeId, storeId) !== 0) return undefined;
-    const file = recordsIn({ fd, size, first: bytes, parsed }, revision, size <= most);
+    const file = readRecords(bytes, parsed, revision, size <= most);
     if (file === 'more') continue;
     return file === undefined || (isNewest && !endsThere(fd, size, file)) ? undefined : { file, head };
   }
   return undefined;
-}
-
-/** Reads the records of a file up to a revision, and more of the file for them if there are many. */
-function recordsIn(begun: Begun, upTo: number, isAll: boolean): ReturnType<typeof readRecords> {
-  const { first, parsed } = begun;
-  const walked = upTo - parsed.head.base > FEW_RECORDS ? walkRecords(begun, upTo) : 'impossible';
-  return walked === 'impossible' ? readRecords(first, parsed, upTo, isAll) : walked;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Area } from '../../backend.ts';
-import { continued, crc32 } from './crc32.ts';
+import { continued } from './crc32.ts';
 import {
   bootIn,
   DELETED,
@@ -15,8 +15,8 @@ import {
 } from './format.ts';
 
 /** Kind of a record that ends its generation, and the largest kind. */
-export const REKEY = 1;
-export const MOST_KIND = 2;
+const REKEY = 1;
+const MOST_KIND = 2;
 
 /** Where the content of a blob is in a file, or that it was deleted. */
 interface GlancedPlace {
@@ -85,19 +85,15 @@ export function readRecords(
   if (isOver && !isAll) return 'more';
   // What begins like a record may be torn, or be one that the state does not include.
   if (!isOver && view.getUint32(at) >= RECORD_HEAD_BYTES) return undefined;
-  const crcOf = (from: number, to: number): number => crc32(bytes.subarray(from, to));
-  return new GlancedFile(bytes, at, { lists: lists.subarray(0, listed), begins, offsets, crcOf });
+  return new GlancedFile(bytes, at, { lists: lists.subarray(0, listed), begins, offsets });
 }
 
 /** The lists of all records, one after the other; and for each record, where its list begins there, and itself. */
 interface Lists {
   readonly lists: Buffer;
-  readonly begins: Numbers;
-  readonly offsets: Numbers;
-  /** Computes the CRC-32 of bytes of the file. */
-  readonly crcOf: (from: number, to: number) => number;
+  readonly begins: readonly number[];
+  readonly offsets: readonly number[];
 }
-type Numbers = readonly number[] | Int32Array;
 
 /**
  * Whole file of a log. There is no object for a record or a blob: in a process that has just begun, whose code is not
@@ -109,23 +105,15 @@ export class GlancedFile {
   /** Where the next record begins. */
   readonly next: number;
   readonly #lists: Buffer;
-  readonly #begins: Numbers;
-  readonly #offsets: Numbers;
-  readonly #crcOf: Lists['crcOf'];
+  readonly #begins: readonly number[];
+  readonly #offsets: readonly number[];
 
-  constructor(bytes: Buffer, next: number, { lists, begins, offsets, crcOf }: Lists) {
+  constructor(bytes: Buffer, next: number, { lists, begins, offsets }: Lists) {
     this.bytes = bytes;
     this.next = next;
     this.#lists = lists;
     this.#begins = begins;
     this.#offsets = offsets;
-    this.#crcOf = crcOf;
-  }
-
-  /** Returns the content of a blob; undefined if it is not what was written. */
-  contentAt({ offset, length, crc }: GlancedPlace): Buffer | undefined {
-    const end = offset + length;
-    return this.#crcOf(offset, end) === crc ? this.bytes.subarray(offset, end) : undefined;
   }
 
   /** Boot of the machine in which the last record was written; undefined if there is none. */
@@ -138,25 +126,16 @@ export class GlancedFile {
   find(area: Area, name: string): GlancedPlace | undefined {
     const lists = this.#lists;
     const bytes = Buffer.from(name.length % 2 === 0 ? name : `${name}0`, 'hex');
+    let record = this.#begins.length - 1;
     for (let from = lists.length - bytes.length; from >= 0 && bytes.length > 0; ) {
       const hit = lists.lastIndexOf(bytes, from);
       if (hit < 0) return undefined;
-      const place = this.#placeIn(this.#recordWith(hit), hit - ENTRY_HEAD_BYTES, area, name.length);
+      while ((this.#begins[record] ?? 0) > hit) record--;
+      const place = this.#placeIn(record, hit - ENTRY_HEAD_BYTES, area, name.length);
       if (place !== undefined) return place;
       from = hit - 1;
     }
     return undefined;
-  }
-
-  /** Returns the record whose list has a place of the lists. */
-  #recordWith(place: number): number {
-    let [low, high] = [0, this.#begins.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((this.#begins[middle] ?? 0) > place) high = middle - 1;
-      else low = middle;
-    }
-    return low;
   }
 
   /** Returns what a record says about a blob if its entry is at a place of the lists. */
