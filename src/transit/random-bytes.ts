@@ -16,8 +16,9 @@ export function randomBytes(
   { bytes, format, source }: { readonly bytes: number; readonly format: string; readonly source: string },
 ) {
   if (bytes < 1 || bytes > MOST_BYTES) {
-    const message = bytes < 1 ? "'bytes' cannot be less than 1" : "'bytes' should be less than 131072";
-    throw invalid(ownWords(message), { field: 'bytes', hint: `use 1 to ${MOST_BYTES}` });
+    const message =
+      bytes < 1 ? ownWords("'bytes' cannot be less than 1") : ownWords("'bytes' should be less than 131072");
+    throw invalid(message, { field: 'bytes', hint: `use 1 to ${MOST_BYTES}` });
   }
   if (!isBinaryFormat(format)) {
     throw invalid(`unsupported encoding format "${format}"; must be "hex" or "base64"`, {
