@@ -195,9 +195,7 @@ export function withWords(hint: string, words: readonly string[], isNamed: boole
 /** Replaces a placeholder in the commands of a hint. */
 const inCommands = (hint: string, placeholder: string, word = placeholder): string =>
   hint.replace(/"coffer [^"]+"/g, (command) =>
-    command.replace(/(?<= )[A-Z]+(?=[ "])/g, (written) =>
-      written === placeholder ? shellWord(word) : written,
-    ),
+    command.replace(/[^ "]+/g, (written) => (written === placeholder ? shellWord(word) : written)),
   );
 
 /** Forms of recipients, which none names a key by. */
