@@ -28,11 +28,28 @@ const KEY_FIRST = 'the name of the key comes before the value';
  * Adds, to the error about a file as the value of `-o`, which other programs name the result by, the option for that.
  * @returns undefined if the error is about anything else
  */
-function withFileAsOut(error: CofferError, { command, everywhere }: Invocation): CofferError | undefined {
+function withFileAsOut(error: CofferError, typed: Invocation): CofferError | undefined {
+  const { path, command, everywhere } = typed;
   const value = textOption(everywhere, 'output');
   const isOfOutput = error.field === 'output' && value !== undefined && /[./]/.test(value);
+  if (isOfOutput && path.join(' ') === 'sign') return withPlaceOfSignature(error, value, typed);
   if (!isOfOutput || !command.options.some(({ flag }) => flag === 'out')) return undefined;
   return withOtherHint(error, `for a file, use --out ${shellWord(value)}; ${error.hint}`);
+}
+
+/** Adds the command that writes a signature to a file of any name: the one that reads standard input. */
+function withPlaceOfSignature(
+  error: CofferError,
+  value: string,
+  { command, given }: Invocation,
+): CofferError {
+  const [file = 'FILE'] = given.arguments;
+  const key = given.options.has('key') ? [] : ['--key', 'NAME'];
+  const words = ['coffer', 'sign', '-', ...typedOptions(command, given.options), ...key];
+  return withOtherHint(
+    error,
+    `the signature is written next to the file; for another place, run "${words.map(shellWord).join(' ')} < ${shellWord(file)} > ${shellWord(value)}"; ${error.hint}`,
+  );
 }
 
 /** Commands that encrypt files or their values. */

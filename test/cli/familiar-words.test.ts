@@ -17,6 +17,7 @@ async function prepared(): Promise<DirectoryHere> {
   await here.ok('transit keys create inbox --type x25519');
   await here.ok('sign f.txt --key releases --namespace file');
   await here.ok('transit envelope encrypt app f.txt --out f.txt.coffer');
+  await here.ok('transit envelope encrypt app f.txt --out whole.yaml');
   return here;
 }
 
@@ -49,6 +50,9 @@ describe('a command line of another program', () => {
 
   it.each([
     ['decrypt f.txt.coffer', 'transit envelope decrypt --in f.txt.coffer'],
+    ['secrets decrypt f.txt.coffer --stdout', 'transit envelope decrypt --in f.txt.coffer'],
+    ['secrets list f.txt.coffer', 'transit envelope decrypt --in f.txt.coffer'],
+    ['secrets decrypt whole.yaml --stdout', 'transit envelope decrypt --in whole.yaml'],
     ['cat f.txt.coffer', 'transit envelope decrypt --in f.txt.coffer'],
     ['decrypt f.txt.coffer -o x', 'transit envelope decrypt --in f.txt.coffer --out x'],
     ['create orders', 'transit keys create orders'],

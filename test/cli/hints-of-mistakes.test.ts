@@ -17,6 +17,11 @@ describe('a mistake is answered with what helps:', () => {
     ['transit keys list --json=name', 'did you mean -o json?'],
     ['secrets encrypt b.json', 'b.json:2: not valid JSON: it ends before a value'],
     ['keygen -o key.txt', '(for a file, use --out key.txt; use one of table, wide, json, raw)'],
+    [
+      'sign -o x.sig b.json',
+      'run "coffer sign - --key NAME < b.json > x.sig"; use one of table, wide, json, raw)',
+    ],
+    ['sign b.json --key k -o x.sig', 'run "coffer sign - --key k < b.json > x.sig"'],
   ])('%s', async (line, hint) => {
     const here = await DirectoryHere.withStore();
     here.write('b.json', '{"a": "x",\n "b":');
@@ -30,6 +35,13 @@ describe('a mistake is answered with what helps:', () => {
       expect(err).not.toContain('"root"');
       if (name === 'defalt') expect(err).toContain('did you mean "default"?');
     }
+  });
+
+  it('a dash in the place of a key is standard input, as elsewhere', async () => {
+    const here = await DirectoryHere.withStore();
+    const { outBytes: input } = await here.run('transit envelope encrypt app -', { input: 'text' });
+    expect(await here.ok('transit envelope decrypt -', { input })).toBe('text');
+    expect(await here.ok('transit envelope header - -o json', { input })).toContain('"name":"app"');
   });
 
   it('a directory in the place of a key is read as with --in', async () => {

@@ -9,7 +9,7 @@ import { context } from '../../operations/transit/parameters.ts';
 import type { ByteRange } from '../../transit/envelope/decrypt.ts';
 import { KEY_NAME } from '../../transit/key-document.ts';
 import { argument, type OptionSpec, taking, takingFile } from '../command.ts';
-
+import { STANDARD } from '../files/input.ts';
 import { type Given, numberOption, textOption, textsOption } from '../given.ts';
 import { CIPHERTEXT, forceOption, IN, optionsOf } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
@@ -68,11 +68,13 @@ const ENCRYPTED = /\.(?:coffer|age)$/;
 /**
  * Takes a file that is given in the place of the key, which these commands rarely need, as the value of `--in`. A name
  * that could be a key's is a file only if nothing is piped in: the command would find nothing to read. A directory is
- * read if no key can have its name, as that of "." and of a path.
+ * read if no key can have its name, as that of "." and of a path; "-" is standard input.
  */
 export function withFileAsInput(session: Session, given: Given): Given {
   const [name] = given.arguments;
   if (name === undefined || given.options.has(IN)) return given;
+  // No key can have this name.
+  if (name === STANDARD) return { arguments: [], options: new Map([...given.options, [IN, [STANDARD]]]) };
   const isMeant = !KEY_NAME.test(name) || ENCRYPTED.test(name) || !session.streams.in.isPiped;
   if (!isMeant || !(KEY_NAME.test(name) ? isRegularFile(name) : isThere(name))) return given;
   return { arguments: [], options: new Map([...given.options, [IN, [name]]]) };

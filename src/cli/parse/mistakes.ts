@@ -3,6 +3,7 @@ import { CofferError, invalid } from '../../ground/errors.ts';
 import type { Command, CommandSpec, Invocation, OptionSpec } from '../command.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import { CIPHERTEXT, IN } from './operation-spec.ts';
+import { signingInstead, verifyingInstead } from './signing-habits.ts';
 import { SELF } from './vault-options.ts';
 
 /** Width of the widest example that a narrow terminal, of 60 columns, shows in one line, with quotation marks. */
@@ -108,6 +109,9 @@ export function tooManyWords(message: string, { argv, path, command, words, help
     return invalid(message, {
       hint: `it lists all; to filter the list, use "${['coffer', ...path].join(' ')} | grep ${shellWord(type)}"; ${help}`,
     });
+  // With a public key behind the signature.
+  const verifying = path.join(' ') === 'verify' && words.length === 3 ? verifyingInstead(words) : undefined;
+  if (verifying !== undefined) return invalid(message, { hint: `run ${verifying}` });
   const ofEnvelope = wordsOfEnvelope(path, words);
   if (ofEnvelope !== undefined) return invalid(message, { hint: ofEnvelope });
   const [, , signature = ''] = words;
@@ -252,6 +256,8 @@ export function insteadForSignatures(
 ): string | undefined {
   const command = path.join(' ');
   if (command === 'verify' && flag === 'signature') return withSignatureAsArgument(argv);
+  const whole = signingInstead(command, flag, argv.slice(argv.indexOf(command) + 1));
+  if (whole !== undefined) return whole;
   const letter = /^[A-Z][a-z]*$/.test(flag) ? flag.charAt(0) : flag;
   return BY_OPTION.get(`${command} --${letter}`);
 }

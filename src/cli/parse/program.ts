@@ -32,6 +32,7 @@ import { insteadOfCommand, insteadOfOption } from './elsewhere.ts';
 import { everywhereBeside, everywhereOptions, invocation } from './everywhere.ts';
 import { insteadOfForeign, readForeign, withWords } from './foreign.ts';
 import { insteadForSignatures, pipedExample, swallowedBy, tooManyWords, usageOf } from './mistakes.ts';
+import { requireAlone } from './signing-habits.ts';
 import { ANY_KEY, type NextWord, suggestionFor } from './suggestion.ts';
 import { wholeCommand } from './whole-command.ts';
 
@@ -60,7 +61,7 @@ export async function parseWithCommander(
     if (!(error instanceof CommanderError)) throw error;
     if (HELP_CODES.has(error.code)) {
       refuseHelpAsAnswer(building);
-      const unknown = error.code === 'commander.version' ? undefined : building.unknownWord;
+      const unknown = error.code === 'commander.version' ? requireAlone(argv) : building.unknownWord;
       if (unknown !== undefined) throw usageMistake(unknownCommand(unknown), building, { argv, tree });
       return { kind: 'print', text: building.printed };
     }

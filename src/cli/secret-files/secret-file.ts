@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync, type Stats, statSync } from 'node:fs';
-import { isThere } from '../../ground/directories.ts';
+import { isRegularFile, isThere } from '../../ground/directories.ts';
 import {
   asCofferError,
   attempt,
@@ -19,6 +19,8 @@ import {
   UNRESOLVED,
 } from '../../secret-files/format.ts';
 import { formatOf, loadFormat, MAX_FILE_BYTES } from '../../secret-files/formats.ts';
+import { MAGIC } from '../../transit/envelope/header.ts';
+import { beginningOf } from '../files/beginning.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { readFileOrInput, STANDARD } from '../files/input.ts';
 import { writeOutFile } from '../files/out-file.ts';
@@ -123,10 +125,19 @@ const tooLarge = (path: string): CofferError =>
     hint: 'encrypt the whole file with "coffer transit envelope encrypt"',
   });
 
+const isEnvelope = (bytes: Buffer | undefined): boolean =>
+  bytes?.subarray(0, MAGIC.length).equals(MAGIC) === true;
+
+const encryptedWhole = (path: string): CofferError =>
+  unsupported(`${path} is an envelope: the file is encrypted as a whole`, {
+    hint: `run "coffer transit envelope decrypt --in ${shellWord(path)}"`,
+  });
+
 /** Decodes a file. A byte order mark is kept as part of the text. */
 export function textOf(path: string, bytes: Buffer): string {
   if (bytes.length > MAX_FILE_BYTES) throw tooLarge(path);
   if (isUtf8(bytes)) return bytes.toString();
+  if (isEnvelope(bytes) && isRegularFile(path)) throw encryptedWhole(path);
   throw invalid(`${path} is not UTF-8`, {
     hint: 'encrypt the whole file with "coffer transit envelope encrypt"',
   });
@@ -135,6 +146,7 @@ export function textOf(path: string, bytes: Buffer): string {
 const unknownFormat = (path: string, hasOption: boolean): never => {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
     throw invalid(`cannot read ${path}: is a directory`);
+  if (isEnvelope(beginningOf(path, MAGIC.length))) throw encryptedWhole(path);
   if (isPipedFile(path))
     throw unsupported(`cannot tell the format of ${path === STANDARD ? 'standard input' : path}`, {
       hint: `use --format ${FORMAT_NAMES.join('|')}`,

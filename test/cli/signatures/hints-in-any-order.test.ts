@@ -70,6 +70,38 @@ describe('the hint about words for a signature', () => {
     expect(text).toMatch(/^service:v1:/);
   });
 
+  it.each([
+    ['-V -m notes.txt -p rel.pub', 'verify notes.txt --public-key rel.pub'],
+    ['-Vm notes.txt', 'verify notes.txt --key NAME'],
+    ['--version notes.txt', 'verify notes.txt --key NAME'],
+    ['--verify notes.txt.sig notes.txt', 'verify notes.txt --key NAME'],
+    ['verify -Vm notes.txt -p rel.pub', 'verify notes.txt --public-key rel.pub'],
+    ['verify -m notes.txt -p rel.pub -x other', 'verify notes.txt other --public-key rel.pub'],
+    ['verify notes.txt.sig notes.txt rel.pub', 'verify notes.txt --public-key rel.pub'],
+    ['verify notes.txt.sig notes.txt releases', 'verify notes.txt --key releases'],
+  ])('names the command that verifies what gpg and minisign do: %s', async (line, command) => {
+    const here = await prepared();
+    here.write('rel.pub', await here.ok(`transit keys public ${KEY} --format ssh`));
+    here.write('other', here.read(SSH));
+    const { exitCode, out, err } = await here.run(line);
+    expect({ exitCode, out }).toEqual({ exitCode: 2, out: '' });
+    expect(await pasted(here, err, FILLED)).toEqual([command]);
+  });
+
+  it.each([
+    ['sign -u releases notes.txt', 'sign notes.txt --key releases'],
+    ['sign -Sm notes.txt', 'sign notes.txt --key NAME'],
+  ])('names the command that signs what gpg and minisign do: %s', async (line, command) => {
+    const here = await prepared();
+    rmSync(here.file(SSH));
+    expect(await pasted(here, await here.refused(line, 2), FILLED)).toEqual([command]);
+  });
+
+  it('is none for the version alone', async () => {
+    const here = await prepared();
+    for (const line of ['-V', '--version']) expect(await here.ok(line)).toMatch(/^coffer \d/);
+  });
+
   it('keeps the options that were typed', async () => {
     const here = await prepared();
     expect(await here.refused(`sign ${KEY} ${FILE} --format minisign`, 2)).toContain(
