@@ -22,7 +22,7 @@ describe('a mistake is answered with what helps:', () => {
       'run "coffer sign - --key NAME < b.json > x.sig"; use one of table, wide, json, raw)',
     ],
     ['sign b.json --key k -o x.sig', 'run "coffer sign - --key k < b.json > x.sig"'],
-  ])('%s', async (line, hint) => {
+  ])('names what was meant, or where the mistake is: %s', async (line, hint) => {
     const here = await DirectoryHere.withStore();
     here.write('b.json', '{"a": "x",\n "b":');
     expect(await here.refused(line, 2)).toContain(hint);

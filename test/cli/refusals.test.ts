@@ -74,14 +74,14 @@ describe('a file before the key', () => {
 });
 
 describe('a key that is named by a path', () => {
-  it('is said to be a file that is missing where no such file is', async () => {
+  it('is said to be a file that is missing where no such file is, and a directory where it is one', async () => {
     const here = await DirectoryHere.withStore();
     for (const name of ['./none', 'none/file.coffer'])
       expect(await here.refused(['transit', 'envelope', 'decrypt', name], 2)).toContain(
         `coffer: cannot read ${name}: no such file`,
       );
     mkdirSync(here.file('folder'));
-    expect(await here.refused('transit envelope decrypt ./folder', 2)).toContain('invalid key name ./folder');
+    expect(await here.refused('transit envelope decrypt ./folder', 2)).toContain('no files in ./folder');
   });
 });
 

@@ -24,7 +24,7 @@ const GENERIC_NAME = /^\w(?:[\w.-]*\w)?$/;
  */
 const genericName = (
   help: string,
-  cli: Pick<CliParam, 'example' | 'refersTo'>,
+  cli: Pick<CliParam, 'metavar' | 'example' | 'refersTo'>,
   understood: (name: string) => string = (name) => name,
 ) =>
   declare<string, Spec<string> & { readonly required: true }>(
@@ -45,12 +45,13 @@ const lower = (name: string): string => name.toLowerCase();
  * @param example name in generated examples
  */
 export const roleName = (what: string, example: string) => ({
-  ...genericName(`Name of the ${what}; converted to lower case.`, { example }, lower),
+  ...genericName(`Name of the ${what}; converted to lower case.`, { metavar: 'NAME', example }, lower),
   understoodAs: lower,
 });
 
 /** The token role in the path. */
 export const tokenRoleName = genericName('Name of the token role.', {
+  metavar: 'ROLE',
   refersTo: 'token-role',
 });
 

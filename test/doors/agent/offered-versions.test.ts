@@ -205,7 +205,7 @@ describe('a connection whose requests are answered in turn', () => {
       return request;
     });
     connection.emit('data', Buffer.from([1, 2, 3]));
-    await vi.waitUntil(() => asked.length > 0);
+    await vi.waitUntil(() => asked.length > 0, { timeout: 20_000 });
     await Promise.resolve();
     expect([asked, written, connection.destroyed]).toEqual([[1], [], true]);
   });
@@ -219,7 +219,7 @@ describe('a connection whose requests are answered in turn', () => {
     });
     connection.emit('data', Buffer.from([1]));
     connection.emit('data', Buffer.from([2, 3, 4]));
-    await vi.waitUntil(() => connection.destroyed);
+    await vi.waitUntil(() => connection.destroyed, { timeout: 20_000 });
     expect([asked, Buffer.concat(written)]).toEqual([[1, 2, 3], Buffer.from([1, 2])]);
   });
 });

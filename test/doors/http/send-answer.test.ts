@@ -29,7 +29,7 @@ const asResponse = (response: FakeResponse) => response as unknown as ServerResp
 async function sent(answer: Answer, isLast = false): Promise<FakeResponse> {
   const response = new FakeResponse();
   sendAnswer(asResponse(response), answer, isLast);
-  await vi.waitUntil(() => response.writableFinished);
+  await vi.waitUntil(() => response.writableFinished, { timeout: 20_000 });
   return response;
 }
 
@@ -100,7 +100,7 @@ describe('an answer to a request that is not read to its end', () => {
 
   it('waits its turn behind an earlier one, and is the last then', async () => {
     const { response, written, socket } = refused({ status: 403, body: 'no' }, true);
-    await vi.waitUntil(() => response.writableFinished);
+    await vi.waitUntil(() => response.writableFinished, { timeout: 20_000 });
     expect([written, response.status, response.head['connection']]).toEqual([[], 403, 'close']);
     expect(socket.destroy).not.toHaveBeenCalled();
     const gone = new FakeResponse();
