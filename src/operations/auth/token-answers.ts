@@ -80,5 +80,6 @@ export function tokenAuth({ accessor, token }: TokenRecord, id: string, nowMs?: 
 export const loginAnswer = (issued: IssuedToken): Outcome<TokenAuth> => ({
   // Shown as of its creation, because clients compare the time with that of the role.
   auth: tokenAuth(issued, issued.text),
+  issued,
   ...warned(issued.warnings),
 });

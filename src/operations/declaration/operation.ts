@@ -2,6 +2,7 @@
 
 import type { Access } from '../../access/access.ts';
 import type { Capability } from '../../access/capability.ts';
+import type { IssuedToken } from '../../access/tokens.ts';
 import type { WrapInfo } from '../../access/wrapping.ts';
 import type { Clock } from '../../ground/clock.ts';
 import type { CofferError } from '../../ground/errors.ts';
@@ -128,6 +129,8 @@ export interface Outcome<D> {
   readonly failedItems?: { readonly statusCode: number } | undefined;
   /** Result of operations that issue tokens: the `auth` object of the envelope, with `data` null. */
   readonly auth?: D | undefined;
+  /** Token of a login, for the audit log. */
+  readonly issued?: IssuedToken | undefined;
   /** Members repeated at the top level of the envelope, as in some of Vault's responses. */
   readonly topLevel?: object;
   /** Members of a server's envelope beside the result, such as those of a lease; only for requests of any path. */

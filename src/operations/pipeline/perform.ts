@@ -119,6 +119,7 @@ async function carryOut<A>(request: JudgedRequest<A>): Promise<Result<A>> {
   if (recording !== undefined) await recording;
   const { values, unrecognized } = early.parsed ?? parseValues(operation.params, raw);
   const outcome = await operation.run(call, values);
+  if (operation.unauthenticated && outcome.issued !== undefined) trail.loggedIn(outcome.issued);
   const performed = {
     operation,
     outcome,

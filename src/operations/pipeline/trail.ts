@@ -1,6 +1,7 @@
 import type { TokenIdentity } from '../../access/access.ts';
 import type { AuditedRequest } from '../../access/audit-record.ts';
 import type { Capability } from '../../access/capability.ts';
+import type { IssuedToken } from '../../access/tokens.ts';
 import { attempt, failedAfter } from '../../ground/errors.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
 import { changesSomething, type Operation } from '../declaration/operation.ts';
@@ -52,6 +53,19 @@ export class Trail {
     return capability === 'create' || changesSomething(operation, capability)
       ? this.#recordChange()
       : undefined;
+  }
+
+  /** Records the response of a login as that of its new token, as Vault does: with its name, metadata and policies. */
+  loggedIn({ accessor, text, token }: IssuedToken): void {
+    const { displayName, meta, policies, kind } = token;
+    this.#request.token = text;
+    this.#request.identity = {
+      accessor,
+      displayName,
+      meta,
+      policies,
+      batch: kind === 'batch' ? text : undefined,
+    };
   }
 
   async #recordChange(): Promise<void> {

@@ -142,6 +142,63 @@ describe('the audit trail of a server', () => {
     expect(readFileSync(auditFile, 'utf8')).not.toContain(item.plaintext);
   });
 
+  it('names who logged in, and the new token by its hash alone, and nobody where a login failed', async () => {
+    const { address, token, auditFile } = await audited();
+    const post = (path: string, body: object) => send(address, 'POST', `/v1/${path}`, { token, body });
+    await post('sys/auth/approle', { type: 'approle' });
+    await post('sys/auth/userpass', { type: 'userpass' });
+    await post('auth/userpass/users/ada', { password: 'secret words' });
+    for (const type of ['service', 'batch']) {
+      await post(`auth/approle/role/${type}`, { token_type: type, token_policies: ['p'] });
+    }
+    const logins = [];
+    for (const role of ['service', 'batch']) {
+      const found = await send(address, 'GET', `/v1/auth/approle/role/${role}/role-id`, { token });
+      const made = await post(`auth/approle/role/${role}/secret-id`, {});
+      const { role_id } = found.json.data;
+      const { secret_id } = made.json.data;
+      logins.push(await send(address, 'POST', '/v1/auth/approle/login', { body: { role_id, secret_id } }));
+    }
+    const user = '/v1/auth/userpass/login/ada';
+    logins.push(await send(address, 'POST', user, { body: { password: 'secret words' } }));
+    await send(address, 'POST', user, { body: { password: 'wrong' } });
+    const answers = recordsIn(auditFile).filter(
+      ({ type, request }) => type === 'response' && request.path.includes('/login'),
+    );
+    const auths = logins.map(({ json }) => json.auth);
+    const hash = expect.stringMatching(/^hmac-sha256:[0-9a-f]{64}$/);
+    expect(answers.map(({ auth }) => auth)).toEqual([
+      {
+        client_token: hash,
+        accessor: auths[0].accessor,
+        display_name: 'approle',
+        policies: ['default', 'p'],
+        metadata: { role_name: 'service' },
+        token_type: 'service',
+      },
+      {
+        client_token: hash,
+        accessor: '',
+        display_name: 'approle',
+        policies: ['default', 'p'],
+        metadata: { role_name: 'batch' },
+        token_type: 'batch',
+      },
+      {
+        client_token: hash,
+        accessor: auths[2].accessor,
+        display_name: 'userpass-ada',
+        policies: ['default'],
+        metadata: { username: 'ada' },
+        token_type: 'service',
+      },
+      {},
+    ]);
+    await send(address, 'GET', '/v1/auth/token/lookup-self', { token: auths[0].client_token });
+    expect(recordsIn(auditFile).at(-1)?.auth).toEqual(answers[0]?.auth);
+    for (const { client_token } of auths) expect(readFileSync(auditFile, 'utf8')).not.toContain(client_token);
+  });
+
   it('is not filled by probes', async () => {
     const { address, auditFile } = await audited();
     for (const path of ['/v1/sys/health', '/v1/sys/seal-status', '/api/v2/ping', '/docs']) {
