@@ -15,6 +15,7 @@ import { secretVariables } from '../secrets/secret-variables.ts';
 import { credentialsFor } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
 import { isInBackground } from '../terminal/prompt.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 import { SERVE_WORKER } from './serve-worker.ts';
 
 const SEALED = 'sealed';
@@ -59,6 +60,7 @@ export const command: OwnCommand = {
   ],
   labelOf: (field) => LABELS[field],
   async run(session, { options: given }) {
+    refuseAddress(session);
     session.refuseRemote();
     await lookBack(session);
     const needed = variablesSet(session);
@@ -72,6 +74,14 @@ export const command: OwnCommand = {
     await untilToldToStop(session, serving, () => manager?.stopping());
   },
 };
+
+/** @throws `invalid` for the option of commands that use a server */
+function refuseAddress({ settings: { address }, addressVariable }: Session): void {
+  if (address === undefined || addressVariable !== undefined) return;
+  throw invalid('--address is the server that commands use', {
+    hint: `to listen on it, use --listen ${shellWord(address.replace(/^https?:\/\//, ''))}`,
+  });
+}
 
 /** Variables with which this shell finds and unlocks the store. They are forgotten when the server starts. */
 const variablesSet = ({ environment }: Session): readonly string[] =>

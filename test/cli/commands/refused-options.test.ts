@@ -8,6 +8,14 @@ describe('a server', () => {
     ['--tls-client-ca ca', '--tls-client-ca needs --tls-cert and --tls-key'],
     ['--tls-cert cert', '--tls-cert and --tls-key must be used together'],
     ['--tls-key key', '--tls-cert and --tls-key must be used together'],
+    [
+      '--address 127.0.0.1:1',
+      '--address is the server that commands use (to listen on it, use --listen 127.0.0.1:1)',
+    ],
+    [
+      '--address http://127.0.0.1:1',
+      '--address is the server that commands use (to listen on it, use --listen 127.0.0.1:1)',
+    ],
     ['--workers 0', '--workers: invalid value "0"'],
     ['--workers 1.5', '--workers: invalid value "1.5"'],
     ['--max-request-size 0', '--max-request-size: invalid value "0"'],
