@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { sharing } from '../../src/cli/topics/registry.ts';
 import { MASTER_KEY } from './harness.ts';
@@ -63,5 +63,29 @@ describe('values of an own store', () => {
     await typed(alice, [command, ...moving.slice(2)]);
     expect(await alice.place.ok('secrets get .env MAIL')).toBe('m1');
     expect(pull(alice).exitCode).toBe(0);
+  });
+
+  it('that a keyring has taken the place of are named by a check, with the command that moves them', async () => {
+    const { alice } = await author();
+    await alice.place.ok('transit keys create other');
+    writeFileSync(alice.place.file('other.env'), 'A=1\n');
+    await alice.place.ok('secrets encrypt -q other.env --key other');
+    appendFileSync(alice.place.file('.coffer.yaml'), '  - files: other.env\n    key: other\n');
+    await alice.place.ok('team init -q');
+    push(alice);
+    const found = await alice.place.run('team check');
+    expect(found.exitCode).toBe(1);
+    const store =
+      'encrypted with another keyring or store (if your store encrypted it before "coffer team init", run';
+    expect(found.stdout.split('\n')).toEqual([
+      expect.stringContaining(`.env: this keyring cannot decrypt DB, MAIL: modified, moved, or ${store}`),
+      expect.stringContaining(`other.env: this keyring cannot decrypt A: modified, moved, or ${store}`),
+      '',
+    ]);
+    for (const [, said = ''] of found.stdout.matchAll(/run "(coffer secrets decrypt [^"]+)"/g))
+      await typed(alice, [said]);
+    await typed(alice, ['coffer team key add other', 'coffer secrets encrypt .env other.env']);
+    push(alice);
+    expect(await alice.place.run('team check')).toMatchObject({ exitCode: 0, stdout: '' });
   });
 });

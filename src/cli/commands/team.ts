@@ -198,15 +198,35 @@ const FOUND = { member: 'found', as: 'lines' } as const;
 const valuesWithoutVersion = (state: Judgement, used: readonly RuledFile[]): readonly string[] =>
   used.flatMap(({ path, values }) =>
     values
-      .filter(({ key, version }) => {
+      .filter(({ value: { key, version } }) => {
         const versions = state.versions.get(key);
         return versions !== undefined && !versions.some(({ fact }) => fact.version.number === version);
       })
       .map(
-        ({ name, key, version }) =>
+        ({ name, value: { key, version } }) =>
           `${path}: ${name} is encrypted with ${key} v${version}, which this keyring does not have`,
       ),
   );
+
+/** Returns descriptions of files with values that are not of the keyring, such as those of an author's store. */
+async function valuesNotOfKeyring(
+  session: Session,
+  keyring: TeamKeyring,
+  used: readonly RuledFile[],
+): Promise<readonly string[]> {
+  const { ownStoreHint, valuesOfOthers } = await import('../team/team-keys.ts');
+  const found: string[] = [];
+  for (const { path, values } of used) {
+    const others = await valuesOfOthers(session, keyring, values);
+    if (others.length === 0) continue;
+    const names = others.map(({ name }) => name).join(', ');
+    const own = ownStoreHint(session, path);
+    found.push(
+      `${path}: this keyring cannot decrypt ${names}: modified, moved, or encrypted with another keyring or store${own === '' ? '' : ` (${own})`}`,
+    );
+  }
+  return found;
+}
 
 export const check: OwnCommand = {
   options: [identityOption],
@@ -214,13 +234,14 @@ export const check: OwnCommand = {
   details:
     'Checks every file and signature of the keyring, the git settings that could alter its files, and ' +
     'the git history for files of it that were removed or changed. Also reports files of the keyring ' +
-    'that git does not track, keys that their own creators could not open, and encrypted values ' +
-    'whose key version is missing. Exits with 1 if a problem is found. Keys that .coffer.yaml uses in ' +
+    'that git does not track, keys that their own creators could not open, encrypted values ' +
+    'whose key version is missing, and values that the keyring cannot decrypt, as far as you have its keys. Exits with 1 if a problem is found. Keys that .coffer.yaml uses in ' +
     'several folders are listed, but are not a problem.',
   examples: [['coffer team check', 'Check before a release, or in CI']],
   async run(session, { options }) {
     const checked = { isChecked: true, isQuiet: true };
-    const { place, state, roots } = await openKeyringHere(session, options, checked);
+    const keyring = await openKeyringHere(session, options, checked);
+    const { place, state, roots } = keyring;
     const { strangers, blockers } = loadFacts(place.directory);
     const witness = witnessOf(place);
     const found = [
@@ -244,7 +265,7 @@ export const check: OwnCommand = {
         'This clone does not have the whole git history, so a change that was removed from the keyring cannot be noticed.',
       );
     const used = await valuesUnder(session, place);
-    found.push(...valuesWithoutVersion(state, used));
+    found.push(...valuesWithoutVersion(state, used), ...(await valuesNotOfKeyring(session, keyring, used)));
     const shared = sharedKeys(used);
     if (found.length > 0 || session.settings.format !== undefined)
       await printResult(

@@ -4,10 +4,12 @@ import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import { KEYRING } from '../../team/directory.ts';
 import { filesBelow } from '../repository/git.ts';
 import type { Session } from '../session.ts';
+import type { FoundValue } from '../team/found-values.ts';
 import { forgetTeamKeys, teamKeysFor } from '../team/nearest.ts';
 import type { KeyringPlace } from '../team/place.ts';
 import type { Adoption } from '../team/team-keys.ts';
 import { Files } from './files.ts';
+import { locatedIn } from './located.ts';
 import { Rulebook } from './rulebook.ts';
 import { replaceSecretFile } from './secret-file.ts';
 import { rewrapFiles } from './transform.ts';
@@ -66,7 +68,7 @@ export interface RuledFile {
   /** Key that its rule names. */
   readonly ruleKey: string;
   /** Values encrypted with keys of the keyring, or of the default mount of a store; none if the file cannot be read. */
-  readonly values: readonly { readonly name: string; readonly key: string; readonly version: number }[];
+  readonly values: readonly FoundValue[];
 }
 
 /** Returns the files that rules name and this keyring applies to. */
@@ -106,9 +108,7 @@ export async function ruledFiles(
 async function sealedValues(files: Files, path: string): Promise<RuledFile['values']> {
   // "coffer secrets check" reports files that cannot be read.
   const read = await files.open(path).catch(refusedAs(undefined));
-  return (read?.file.places ?? []).flatMap(({ name, sealed }) =>
-    sealed?.mount === DEFAULT_MOUNT ? [{ name, key: sealed.key, version: sealed.version }] : [],
-  );
+  return read === undefined ? [] : locatedIn(read).filter(({ value }) => value.mount === DEFAULT_MOUNT);
 }
 
 /**

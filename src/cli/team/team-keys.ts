@@ -197,11 +197,9 @@ export class TeamKeys {
 
   /** Returns the commands for values that were encrypted before there was a keyring, once for a command. */
   #ownStoreHint({ path }: FoundValue): string {
-    const store = this.#isStoreNamed ? undefined : directoryOf(this.#session.settings.storeLocation);
-    if (store === undefined || !existsSync(store)) return '';
-    this.#isStoreNamed = true;
-    const file = path === undefined ? 'FILE' : shellWord(path);
-    return `if your store encrypted it before "coffer team init", run "coffer secrets decrypt ${file} --store ${shellWord(store)}", then "coffer secrets encrypt ${file}"`;
+    const hint = this.#isStoreNamed ? '' : ownStoreHint(this.#session, path);
+    this.#isStoreNamed ||= hint !== '';
+    return hint;
   }
 
   /** Returns what uses the root keys: an agent that has them, or this command. */
@@ -234,6 +232,34 @@ export class TeamKeys {
 }
 
 /** Returns the versions of the number that a value names, in the order in which they are tried. */
+/** Returns the commands for values that the own store encrypted before there was a keyring; empty without a store. */
+export function ownStoreHint({ settings }: Session, path: string | undefined): string {
+  const store = directoryOf(settings.storeLocation);
+  if (store === undefined || !existsSync(store)) return '';
+  const file = path === undefined ? 'FILE' : shellWord(path);
+  return `if your store encrypted it before "coffer team init", run "coffer secrets decrypt ${file} --store ${shellWord(store)}", then "coffer secrets encrypt ${file}"`;
+}
+
+/**
+ * Returns the values that a keyring cannot decrypt: its keys have other names, or the user has the versions that are
+ * named and none decrypts it.
+ */
+export async function valuesOfOthers(
+  session: Session,
+  keyring: TeamKeyring,
+  values: readonly FoundValue[],
+): Promise<readonly FoundValue[]> {
+  const keys = openedValueKeys(keyring, (work) => session.atEnd(work));
+  const others: FoundValue[] = [];
+  for (const value of values) {
+    const { opened, isKnown } = await keys.open(versionsOf(keyring, value), value);
+    for (const { bytes } of opened) wipe(bytes);
+    const isNamed = keyring.state.versions.has(value.value.key);
+    if (!isNamed || (isKnown && opened.length === 0)) others.push(value);
+  }
+  return others;
+}
+
 const versionsOf = ({ state }: TeamKeyring, { value }: FoundValue): readonly JudgedVersion[] =>
   (state.versions.get(value.key) ?? []).filter(({ fact }) => fact.version.number === value.version);
 
