@@ -215,17 +215,19 @@ async function valuesNotOfKeyring(
   used: readonly RuledFile[],
 ): Promise<readonly string[]> {
   const { ownStoreHint, valuesOfOthers } = await import('../team/team-keys.ts');
-  const found: string[] = [];
-  for (const { path, values } of used) {
-    const others = await valuesOfOthers(session, keyring, values);
-    if (others.length === 0) continue;
-    const names = others.map(({ name }) => name).join(', ');
+  const others = new Set(
+    await valuesOfOthers(
+      session,
+      keyring,
+      used.flatMap(({ values }) => values),
+    ),
+  );
+  return used.flatMap(({ path, values }) => {
+    const names = values.filter((value) => others.has(value)).map(({ name }) => name);
+    if (names.length === 0) return [];
     const own = ownStoreHint(session, path);
-    found.push(
-      `${path}: this keyring cannot decrypt ${names}: modified, moved, or encrypted with another keyring or store${own === '' ? '' : ` (${own})`}`,
-    );
-  }
-  return found;
+    return `${path}: this keyring cannot decrypt ${names.join(', ')}: modified, moved, or encrypted with another keyring or store${own === '' ? '' : ` (${own})`}`;
+  });
 }
 
 export const check: OwnCommand = {
@@ -234,9 +236,10 @@ export const check: OwnCommand = {
   details:
     'Checks every file and signature of the keyring, the git settings that could alter its files, and ' +
     'the git history for files of it that were removed or changed. Also reports files of the keyring ' +
-    'that git does not track, keys that their own creators could not open, encrypted values ' +
-    'whose key version is missing, and values that the keyring cannot decrypt, as far as you have its keys. Exits with 1 if a problem is found. Keys that .coffer.yaml uses in ' +
-    'several folders are listed, but are not a problem.',
+    'that git does not track, keys that their own creators could not open, encrypted values whose ' +
+    'key version is missing, and values that the keyring cannot decrypt, as far as you have its keys. ' +
+    'Exits with 1 if a problem is found. Keys that .coffer.yaml uses in several folders are listed, but ' +
+    'are not a problem.',
   examples: [['coffer team check', 'Check before a release, or in CI']],
   async run(session, { options }) {
     const checked = { isChecked: true, isQuiet: true };
