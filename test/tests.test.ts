@@ -42,6 +42,13 @@ describe('the choices of a test', () => {
   });
 });
 
+describe('a bound on the time of a processor', () => {
+  it('is held against a clock that was brought up to date, which the one of Node is not', () => {
+    const found = findAll(/\bprocess\.(?:threadCpuUsage|cpuUsage)\b/g).map((place) => place.split(':')[0]);
+    expect([...new Set(found)].sort()).toEqual(['test/processor-time.ts']);
+  });
+});
+
 /** A call, from its name to the bracket that ends it. */
 function callAt(text: string, start: number): string {
   let depth = 0;

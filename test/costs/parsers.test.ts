@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { withoutLast } from '../../src/ground/trim.ts';
 import { isLong } from '../long.ts';
+import { processorMsUntil } from '../processor-time.ts';
 import { seeded } from '../seeded.ts';
 import { hurtfulTexts, mixedTexts, nestedDer } from './hurtful.ts';
 import { PARSERS, type Parser } from './parsers.ts';
@@ -9,20 +10,18 @@ const SHORT = isLong ? 16 * 1024 : 8 * 1024;
 const LONG = 4 * SHORT;
 /** What costs the square of its length is 16 times as dear at four times the length, and what costs in proportion 4 times. */
 const MOST_TIMES_AS_DEAR = 8;
-/** Whatever costs less than this at the greater length does no harm, and can't be told from the noise of a processor's clock. */
+/** Whatever costs less than this at the greater length does no harm. */
 const FREE_MS = 25;
 const MORE = 600;
 
-async function costOf(work: () => unknown): Promise<number> {
-  const before = process.threadCpuUsage();
-  try {
-    await work();
-  } catch {
-    // A refusal is as good as an answer.
-  }
-  const { user, system } = process.threadCpuUsage(before);
-  return (user + system) / 1000;
-}
+const costOf = (work: () => unknown): Promise<number> =>
+  processorMsUntil(async () => {
+    try {
+      await work();
+    } catch {
+      // A refusal is as good as an answer.
+    }
+  });
 
 /** The least of several, since the compiler and the collector of garbage come upon each now and then. */
 async function leastOf(work: () => unknown): Promise<number> {

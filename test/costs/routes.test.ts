@@ -7,6 +7,7 @@ import { valueFor } from '../fuzz/request-values.ts';
 import { Secrets } from '../fuzz/secrets.ts';
 import { openServedWorld, type ServedWorld } from '../fuzz/served-world.ts';
 import { isLong, isSlow } from '../long.ts';
+import { processorMs, processorMsUntil } from '../processor-time.ts';
 import { seeded } from '../seeded.ts';
 import { issueToken, ownersCall } from '../servers/owner.ts';
 import { hurtfulTexts } from './hurtful.ts';
@@ -93,13 +94,14 @@ class Routes {
       for (const way of this.#waysOf(served, oneIn)) {
         const cost = async (length: number): Promise<number> => {
           const asked = way.request(length);
-          const before = process.threadCpuUsage();
-          const { status } = await this.#answer(asked, as);
-          const { user, system } = process.threadCpuUsage(before);
+          let status = 0;
+          const ms = await processorMsUntil(async () => {
+            ({ status } = await this.#answer(asked, as));
+          });
           this.answered.set(status, (this.answered.get(status) ?? 0) + 1);
           if (status >= 500 && !asked.target.startsWith('/v1/sys/health'))
             dear.push(`${status} at ${served.name}`);
-          return (user + system) / 1000;
+          return ms;
         };
         const found = await look(cost);
         if (found !== undefined) dear.push(`${served.name}, ${served.route.method}: ${way.what}: ${found}`);
@@ -209,10 +211,7 @@ describe('whatever a parameter of a request is, on any route,', () => {
   it('is seen to take too long where it is the square of its length', async () => {
     const costOf = (share: number) => async (length: number) => {
       const text = `${'/'.repeat(share * length)}a`;
-      const before = process.threadCpuUsage();
-      text.replace(/\/+$/, '');
-      const { user, system } = process.threadCpuUsage(before);
-      return (user + system) / 1000;
+      return processorMs(() => text.replace(/\/+$/, ''));
     };
     // A part of it takes long enough to be seen.
     expect(await aboveShort(costOf(0.5))).toBeDefined();

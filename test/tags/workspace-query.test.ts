@@ -6,6 +6,7 @@ import { OrganizationEdit } from '../../src/tags/organization-edit.ts';
 import { Tags } from '../../src/tags/tags.ts';
 import type { BindingFilter } from '../../src/tags/workspace-query.ts';
 import type { Workspace } from '../../src/tags/workspaces.ts';
+import { processorMsUntil } from '../processor-time.ts';
 import { seeded } from '../seeded.ts';
 import { FakeStore } from './fake-store.ts';
 
@@ -146,13 +147,14 @@ describe('a query about the tags of many workspaces', () => {
 
   it('with thousands of names to leave out looks at each workspace once', async () => {
     const excludeTags = Array.from({ length: 4000 }, (_, index) => `t${index}`);
-    const before = process.threadCpuUsage();
-    const { total } = await tags.workspaces.list('acme', {
-      excludeTags: [...excludeTags, 'env'],
-      page: everything,
+    let total: number | undefined;
+    const ms = await processorMsUntil(async () => {
+      ({ total } = await tags.workspaces.list('acme', {
+        excludeTags: [...excludeTags, 'env'],
+        page: everything,
+      }));
     });
-    const { user, system } = process.threadCpuUsage(before);
     expect(total).toBe(all.filter((workspace) => !holds(workspace, { key: 'env' })).length);
-    expect((user + system) / 1000).toBeLessThan(2000);
+    expect(ms).toBeLessThan(2000);
   });
 });
