@@ -215,7 +215,8 @@ const OF_SYSTEM: readonly Rewording[] = [
   [/^no matching mount at "(.*?)\/?"/, 'no mount "$1"'],
   [
     /^preflight capability check returned 403, please ensure client's policies grant access to path "(.*?)\/?"/,
-    'the policies of the token grant nothing in the mount "$1"',
+    'no mount "$1", or the policies of the token grant nothing in it',
+    'run "coffer mounts list" to list them',
   ],
   [
     /^given default lease TTL greater than given max lease TTL/,

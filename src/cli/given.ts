@@ -85,7 +85,10 @@ export function refuseReplacedBytes(argv: readonly string[]): void {
   for (const [index, text] of argv.entries()) {
     if (text.includes(REPLACEMENT) && !isTyped(typed[index], text))
       throw invalid(`argument ${index + 1} is not valid UTF-8`, {
-        hint: 'pass it on standard input or in a file, or as base64 with --base64',
+        hint:
+          argv[0] === 'exec'
+            ? `let a shell make it: coffer exec … -- sh -c 'PROGRAM "$(printf "\\377")"'`
+            : 'pass it on standard input or in a file, or as base64 with --base64',
       });
   }
 }

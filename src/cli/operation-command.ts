@@ -157,6 +157,8 @@ class Execution {
     const names: readonly unknown[] = [typed[param]].flat();
     const calls = names.map((name) => ({ ...typed, [param]: name }));
     const checked = calls.map((call) => checkTyped(this.#operation, this.#spec, call, undefined));
+    const { rule } = this.#operation.params[param]?.cli ?? {};
+    for (const name of names) rule?.(String(name));
     const asks = checked.some((values) => this.#doubts.questionOf(values) !== undefined);
     if (asks) await this.#doubts.requireConsent(calls);
     this.#out = await this.#outPlace();

@@ -105,7 +105,8 @@ async function createAndEncrypt(
 ): Promise<ItemResult<Encrypted>[] | undefined> {
   if (!options.mayCreate) throw noSuchKey(name, NO_KEY);
   const { convergentEncryption } = options;
-  if (convergentEncryption && engine.keepsFamilyRules && !hasContext(items[0])) throw needsContext();
+  if (convergentEncryption && engine.keepsFamilyRules && !hasContext(items[0]))
+    throw needsContext(items.length);
   const type = requireCreatableType(options.type);
   if ((await readSettings(engine)).disableUpsert) throw noSuchKey(name, NO_KEY);
   const make = (derived: boolean): Promise<NamedKeyDocument> =>
@@ -154,13 +155,13 @@ async function documentFor(
   return usual;
 }
 
-const withContext = (item: EncryptItem): EncryptItem =>
-  hasContext(item) || item.problem !== undefined ? item : { ...item, problem: needsContext() };
+const withContext = (item: EncryptItem, _at: number, { length }: readonly EncryptItem[]): EncryptItem =>
+  hasContext(item) || item.problem !== undefined ? item : { ...item, problem: needsContext(length) };
 
-const needsContext = (): CofferError =>
+const needsContext = (items: number): CofferError =>
   invalid(ownWords('convergent encryption requires derivation to be enabled, so context is required'), {
     field: 'context',
-    hint: 'set a context for every item',
+    hint: items === 1 ? 'set a context' : 'set a context for every item',
   });
 
 function requireCreatableType(name: string): KeyType {

@@ -159,6 +159,20 @@ describe('several names to delete', () => {
     },
   );
 
+  it.each([
+    ['orgs create fresh ""', "Name can't be blank (use a name)", 'orgs list'],
+    [
+      'workspaces create fresh "a b" --org acme',
+      '("a b" has other characters)',
+      'workspaces list --org acme',
+    ],
+    ['projects create fresh ab --org acme', 'Name is too short', 'projects list --org acme'],
+  ])('make nothing if one is no name: %s', async (line, reason, list) => {
+    const words = [...line.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);
+    expect(await here.refused(words, 2)).toContain(reason);
+    expect(await here.ok(list)).not.toContain('fresh');
+  });
+
   it('that fail in the middle name those that were done', async () => {
     await here.ok('transit keys create first-one');
     expect(await here.refused('transit keys rotate first-one nowhere', 3)).toContain(

@@ -86,7 +86,7 @@ describe('what does not go together', () => {
     ],
     [
       'transit envelope encrypt --passphrase --metadata a=b --in report.txt',
-      '--metadata: the age format does not support metadata',
+      '--metadata: files in the age format have no metadata',
     ],
     ['transit envelope rewrap orders', '--in: no file to rewrap (name the files with --in)'],
     [

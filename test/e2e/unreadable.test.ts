@@ -29,10 +29,20 @@ describe.runIf(process.platform === 'linux')('bytes that are no UTF-8', () => {
     expect(stderr).toContain('is not valid UTF-8');
   });
 
+  it('are refused as an argument of a program, with a way to make them', async () => {
+    const { exitCode, stderr } = await here.shell(`coffer exec -- printf $'a\\xff'`);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`let a shell make it: coffer exec … -- sh -c 'PROGRAM "$(printf "\\377")"'`);
+    expect((await here.shell(`coffer exec -- sh -c 'printf "$(printf "\\377")"' | od -An -tx1`)).stdout).toBe(
+      ' ff\n',
+    );
+  });
+
   it('leave the character alone that Node puts in their place, where somebody typed it', async () => {
     const signature = await here.ok(['transit', 'sign', 'signing', 'a\ufffdb']);
     await here.ok(['transit', 'verify', 'signing', 'a\ufffdb', '--signature', signature]);
     await here.ok('orgs list', { environment: { COFFER_ORG: 'a\ufffd' } });
+    expect(await here.ok(['exec', '--', 'printf', '%s', 'a\ufffdb'])).toBe('a\ufffdb');
   });
 
   it('may come on standard input, where they are what they are', async () => {

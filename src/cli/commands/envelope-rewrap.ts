@@ -47,8 +47,8 @@ export const command: Command = {
       'Rewrap all files in a directory that use this key',
     ],
     [
-      'coffer transit envelope rewrap --in dump.sql.age --recipient @team.txt inbox',
-      'Replace the recipients by team.txt and the latest version of "inbox"',
+      'coffer transit envelope rewrap --in dump.sql.age --recipient @team.txt --recipient inbox',
+      'Replace the recipients with those in team.txt and the key "inbox"',
     ],
   ],
   async run(session, typed) {

@@ -82,7 +82,6 @@ export const command: Command = {
   ],
   async run(session, given) {
     const [name = '', ...rest] = given.arguments;
-    refuseBrokenBytes(given.arguments);
     const masked = textOption(given.options, 'mask');
     // Everything that needs no secret is checked before the user is asked for one.
     const mask = masked === undefined ? undefined : maskingLines(masked, session.environment);
@@ -217,15 +216,4 @@ async function start(session: Session, { options }: Given, launch: Launch): Prom
   } finally {
     remove();
   }
-}
-
-/**
- * Refuses arguments that are not UTF-8: Node replaces their bytes, so the program would get other arguments than were
- * typed.
- */
-function refuseBrokenBytes(words: readonly string[]): void {
-  if (!words.some((word) => word.includes('\ufffd'))) return;
-  throw invalid('an argument is not valid UTF-8 and cannot be passed on unchanged', {
-    hint: 'run it with sh -c, which can produce such bytes',
-  });
 }

@@ -168,8 +168,8 @@ export const rekey: OwnCommand = {
     { ...WITHOUT_DAMAGED, help: 'Permanently drop damaged or missing documents, instead of failing.' },
   ],
   details:
-    'The same secrets unlock the store afterwards. Meanwhile, other commands can read the store; ' +
-    'those that change it wait. An interrupted rekey leaves the store either unchanged or fully ' +
+    'While it runs, other commands can read the store; those that change it wait. Afterwards, the same ' +
+    'secrets unlock the store. An interrupted rekey leaves the store either unchanged or fully ' +
     're-encrypted. If a document of the store, such as a key or a token, is damaged or missing, ' +
     'rekey fails and changes nothing. With --without-damaged it drops such documents permanently; ' +
     'on a terminal, it asks first; in scripts, the option is the confirmation.',

@@ -175,7 +175,7 @@ function statusTable(shown: object, words: PlaceWords | undefined): Table {
 }
 
 const agentText = ({ locked, idle_until: idle, until }: AgentStatus): string =>
-  locked ? 'locked' : `unlocked until ${idle} without use, until ${until} at the latest`;
+  locked ? 'locked' : `unlocked until ${idle} (later if it is used), at most until ${until}`;
 
 /** Wording of the store's location. */
 type PlaceWords = ReturnType<typeof placeWords>;

@@ -61,8 +61,12 @@ export function isForOthers(options: Given['options'], name: string | undefined)
     throw invalid('--passphrase cannot be combined with recipients', { field: RECIPIENT });
   }
   const misplaced = ['metadata', 'context', 'context-text'].find((flag) => options.has(flag));
-  if (misplaced !== undefined)
-    throw invalid('the age format does not support metadata', { field: misplaced });
+  if (misplaced !== undefined) {
+    throw invalid(`files in the age format have no ${misplaced === 'metadata' ? misplaced : 'context'}`, {
+      field: misplaced,
+      hint: `omit --${misplaced}, or encrypt with a key NAME`,
+    });
+  }
   if (name === undefined) return true;
   throw invalid('NAME cannot be used with --recipient', {
     field: RECIPIENT,

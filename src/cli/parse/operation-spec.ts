@@ -202,7 +202,7 @@ function inputArgument(params: Params, shape: CommandShape): readonly ArgumentSp
 function sourceText({ secret, optional, onRequest }: NonNullable<CommandShape['input']>): string {
   if (secret !== undefined) {
     const source = onRequest ? 'prompts' : 'prompts, or reads standard input,';
-    return `Never an argument, which other users could see: ${source} if omitted; "-" reads standard input.`;
+    return `Not accepted as an argument, which other users could see: ${source} if omitted; "-" reads standard input.`;
   }
   return optional || onRequest ? '"-" reads standard input.' : 'Reads standard input if omitted or "-".';
 }

@@ -217,7 +217,7 @@ function textIn(answer: JsonObject): string {
   const bytes = decodeBase64(String(answer['plaintext']));
   try {
     // A decoder for each value would cost more than decrypting it.
-    if (!isUtf8(bytes)) throw unsupported('the encrypted value is not text');
+    if (!isUtf8(bytes)) throw unsupported('the decrypted value is not text (UTF-8)');
     return bytes.toString();
   } finally {
     wipe(bytes);

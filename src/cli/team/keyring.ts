@@ -255,13 +255,13 @@ async function requireConsentToTakeBack(
 ): Promise<void> {
   const undone = before.removals.filter(({ id }) => seen.includes(id) && !after.valid.has(id));
   const absent = after.unseen.map(
-    (id) => `${names.get(id) ?? short(id)} was removed, which this checkout does not have`,
+    (id) => `${names.get(id) ?? short(id)} was removed (a change that this checkout lacks)`,
   );
   if (undone.length === 0 && absent.length === 0) return;
   const what = [...undone.map((fact) => tell(after, fact)), ...absent].join('; ');
   if (!session.settings.yes && !session.prompts.available()) {
     throw denied(`to trust this ID, this machine would have to forget: ${what}`, {
-      hint: 'use --yes to confirm',
+      hint: 'run "git pull" first; if the removal was taken back on purpose, use --yes',
     });
   }
   if (!(await session.confirmed(async () => `Trust this ID? This machine then forgets: ${what}.`)))

@@ -174,7 +174,7 @@ export class TeamKeys {
         `key "${key}" exists twice as version ${number}, and each decrypts this to another value: one was forged`,
       );
     if (only !== undefined) {
-      if (!isUtf8(only.bytes)) throw unsupported('the encrypted value is not text');
+      if (!isUtf8(only.bytes)) throw unsupported('the decrypted value is not text (UTF-8)');
       const text = only.bytes.toString();
       wipe(only.bytes);
       return { text, version: only.version };

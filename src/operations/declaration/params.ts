@@ -81,6 +81,11 @@ export interface CliParam {
    * @throws `invalid`
    */
   readonly check?: (value: string) => void;
+  /**
+   * Rule for each of several values (`positional: 'each'`), held against all of them before the first is used.
+   * @throws `invalid`
+   */
+  readonly rule?: (value: string) => unknown;
   /** Kind of resource, for completions and for looking up names given instead of IDs. */
   readonly refersTo?: ResourceKind;
   /** Present for a version of the key that the command names, for completions. */

@@ -75,7 +75,7 @@ export const where = tagOperation({
     organization_name: organizationName,
     [TAGGED]: taggedFilter(
       { positional: 'variadic', metavar: 'KEY=VALUE' },
-      'Tags to find: KEY=VALUE, KEY for any value, or =VALUE for any key. With several, any may match.',
+      'Tags to find: KEY=VALUE, KEY for any value, or =VALUE for any key. With several, one match is enough.',
     ),
     [KIND]: choice(TAGGABLE_KINDS, {
       help: 'Search only "projects", or only "workspaces".',

@@ -1,4 +1,4 @@
-import { foldCase } from '../../tags/names.ts';
+import { foldCase, plainName } from '../../tags/names.ts';
 import { type Organization, organizationNotFound } from '../../tags/organization.ts';
 import { pageFrom } from '../../tags/record-table.ts';
 import { done, type Runner } from '../declaration/operation.ts';
@@ -43,7 +43,7 @@ export const create = tagOperation({
     name: attribute('name', {
       help: 'Name: letters, digits, "-" and "_".',
       required: true,
-      cli: { positional: 'each' },
+      cli: { positional: 'each', rule: (name) => plainName(name) },
     }),
     email: emailOf,
     ...organizationParams,

@@ -1,3 +1,4 @@
+import { projectName } from '../../tags/names.ts';
 import { projectNotFound, workspaceNotFound } from '../../tags/organization.ts';
 import type { ProjectContent, ProjectFields } from '../../tags/projects.ts';
 import { FOR_GOOD } from '../declaration/deleting.ts';
@@ -80,7 +81,7 @@ export const create = tagOperation({
     name: attribute('name', {
       help: 'Name: 3 to 40 letters, digits, spaces, "-" and "_".',
       required: true,
-      cli: { positional: 'each' },
+      cli: { positional: 'each', rule: (name) => projectName(name) },
     }),
     ...contentParams,
   },

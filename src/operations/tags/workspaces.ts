@@ -1,5 +1,5 @@
 import { invalid } from '../../ground/errors.ts';
-import { isPattern } from '../../tags/names.ts';
+import { isPattern, plainName } from '../../tags/names.ts';
 import { projectNotFound } from '../../tags/organization.ts';
 import type { Workspace, WorkspaceFields } from '../../tags/workspaces.ts';
 import { done, type TerminalContext } from '../declaration/operation.ts';
@@ -108,7 +108,7 @@ export const create = tagOperation({
     name: attribute('name', {
       help: 'Name: letters, digits, "-" and "_".',
       required: true,
-      cli: { positional: 'each' },
+      cli: { positional: 'each', rule: (name) => plainName(name) },
     }),
     description: descriptionOf,
     tags: tagsRelationship({

@@ -27,7 +27,7 @@ describe('values of a file that a store decrypts', () => {
     const [result] = await openValues(answering([{ plaintext: b64(Buffer.of(0x61, 0xff)) }]), [found('A')]);
     expect(result).toMatchObject({
       kind: 'unsupported',
-      message: 'app.env:1: A: the encrypted value is not text',
+      message: 'app.env:1: A: the decrypted value is not text (UTF-8)',
     });
   });
 

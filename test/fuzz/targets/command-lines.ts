@@ -151,7 +151,7 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<CommandLin
       if (exitCode === 0) return;
       if (!line.words.some((word) => word.startsWith('--batch')))
         secrets.examine(out, 'the output of a refused command');
-      if (exitCode === 2 && !makesOneByOne(line) && revisionIn(environment.COFFER_STORE) !== before) {
+      if (exitCode === 2 && revisionIn(environment.COFFER_STORE) !== before) {
         throw new Defect(`refused, and changed the store: ${err}`);
       }
     },
@@ -240,10 +240,6 @@ function inputFor(chance: Chance): Buffer {
   if (chance.oneIn(2)) return spoiledBytes(chance, Buffer.from(ITEMS));
   return Buffer.from(anyText(chance));
 }
-
-/** What makes several things, each by itself, keeps those that it made before one was refused. */
-const makesOneByOne = ({ words }: { readonly words: readonly string[] }): boolean =>
-  words.includes('create') && (words.includes('workspaces') || words.includes('projects'));
 
 export const commandLines = target<CommandLine>({
   name: 'command-lines',

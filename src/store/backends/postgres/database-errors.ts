@@ -16,7 +16,7 @@ interface DatabaseReason {
 
 const GRANT =
   'grant the role USAGE on the schema and SELECT, INSERT, UPDATE and DELETE on the tables created by "coffer store migrate"';
-const WAIT = 'try again; servers do so with each request';
+const WAIT = 'try again in a moment';
 const NOTHING_CHANGED = 'nothing was changed; check what else uses these tables, then retry';
 
 const POOLER: DatabaseReason = {
