@@ -44,12 +44,13 @@ import {
   livingTokens,
   putToken,
   replaceToken,
+  revokeAlone,
   TOKENS,
+  TokenSweep,
   tokenAt,
 } from './token-documents.ts';
 import { buildToken, kindOfRequest, type TokenRequest } from './token-request.ts';
 import { roleIn, type TokenRole } from './token-roles.ts';
-import { revokeAlone, TokenSweep } from './token-sweep.ts';
 
 /** Maximum depth of token ancestry; every ancestor is read when a token is used. */
 const MAX_GENERATIONS = 32;

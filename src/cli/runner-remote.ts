@@ -1,7 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { isExposed, parseAddress } from '../client/address.ts';
-import { connect } from '../client/http-transport.ts';
+import { connect, isExposed, parseAddress } from '../client/http-transport.ts';
 import { asCofferError, type CofferError, expected, invalid, withOtherHint } from '../ground/errors.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
 import { readFileWhole } from './files/in-file.ts';

@@ -1,4 +1,4 @@
-import type { Job } from './frames.ts';
+import type { Job } from './rpc.ts';
 import type { Service } from './service.ts';
 
 /** Protocol of a service's clients. The service itself is independent of protocols. */

@@ -2,8 +2,7 @@ import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import type { Duplex } from 'node:stream';
 import { attempt, type CofferError, ownWords, unavailable } from '../ground/errors.ts';
 import type { Sighting } from '../store/backends/witness.ts';
-import { type Job, readFrames, writeFrame } from './frames.ts';
-import { type CallNames, portOf, Rpc, remote } from './rpc.ts';
+import { type CallNames, type Job, portOf, Rpc, readFrames, remote, writeFrame } from './rpc.ts';
 import { printKeys, type SentUnsealKey, type UnsealKey } from './unseal-keys.ts';
 
 /**

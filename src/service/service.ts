@@ -5,8 +5,7 @@ import { openCore } from '../operations/core.ts';
 import type { Core, ServerState } from '../operations/declaration/operation.ts';
 import type { Location } from '../store/backends/backend-kind.ts';
 import { located } from '../store/backends/registry.ts';
-import { printVersion } from '../store/backends/version.ts';
-import { type Sighting, WentBack } from '../store/backends/witness.ts';
+import { printVersion, type Sighting, WentBack } from '../store/backends/witness.ts';
 import { openStore } from '../store/open.ts';
 import type { SealedStore } from '../store/sealed/sealed-store.ts';
 import type { Store } from '../store/store.ts';
@@ -19,8 +18,7 @@ import type { Member } from './control.ts';
 import { Lanes, startLane } from './lanes.ts';
 import type { Log } from './log.ts';
 import { Metrics, type Snapshot } from './metrics.ts';
-import { isOfServer, type NoteFailure, outsideView } from './outside-view.ts';
-import { ServedCore } from './served-core.ts';
+import { isOfServer, type NoteFailure, outsideView, ServedCore } from './served-core.ts';
 import { credentialsOf, forget, type UnsealKey } from './unseal-keys.ts';
 
 /** Store settings for every process of a server; plain JSON. */

@@ -5,12 +5,11 @@ import type { ServerState } from '../operations/declaration/operation.ts';
 import type { Sighting } from '../store/backends/witness.ts';
 import { openStore } from '../store/open.ts';
 import type { DoorKind, OpenListener } from './door.ts';
-import { readFrames, writeFrame } from './frames.ts';
 import { boundHeap, collectKeys } from './heap.ts';
 import { LANE_CALLS, LANE_PIPE, type LaneProcess, type LaneStart } from './lanes.ts';
 import { Log } from './log.ts';
 import type { Snapshot } from './metrics.ts';
-import { type CallNames, offer, portOf, Rpc, remote } from './rpc.ts';
+import { type CallNames, offer, portOf, Rpc, readFrames, remote, writeFrame } from './rpc.ts';
 import { Service, type ServiceSettings } from './service.ts';
 import { credentialsOf, forget, parseKeys, type SentUnsealKey } from './unseal-keys.ts';
 

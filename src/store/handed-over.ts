@@ -10,9 +10,8 @@ import { parseHeader, readHeader } from './header.ts';
 import { RESTORE } from './refusals.ts';
 import { RootKey } from './root-key.ts';
 import { SealedStore } from './sealed/sealed-store.ts';
-import { Keyring } from './slots/keyring.ts';
-import { slotRef } from './slots/slot-file.ts';
-import { openSlotList } from './slots/slot-list.ts';
+import { slotRef } from './slots/slot-keys.ts';
+import { Keyring, openSlotList } from './slots/slot-list.ts';
 
 /**
  * Handle that opens a store in another process: the root key of one generation, without the unlocking secret or the

@@ -1,6 +1,6 @@
 import { Pace } from '../ground/pace.ts';
 import { type Binding, bindingsOf } from './bindings.ts';
-import { type IdentifierKind, printIdentifier } from './identifiers.ts';
+import { type IdentifierKind, printIdentifier } from './names.ts';
 import {
   defaultProjectKey,
   type Ports,

@@ -3,7 +3,7 @@ import { type CofferError, type ErrorDetails, notFound } from '../ground/errors.
 import type { Random } from '../ground/random.ts';
 import type { DocumentRef, Store, View } from '../store/store.ts';
 import type { Binding } from './bindings.ts';
-import { keyInExternalId } from './identifiers.ts';
+import { keyInExternalId } from './names.ts';
 import type { TableRecord, TableShape } from './record-table.ts';
 import type { ExecutionMode, OrganizationSettings, WorkspaceSettings } from './settings.ts';
 

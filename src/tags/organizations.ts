@@ -1,7 +1,6 @@
 import { refusedAs } from '../ground/errors.ts';
 import type { DocumentRef, Transaction } from '../store/store.ts';
-import { newExternalId, newHome } from './identifiers.ts';
-import { nameTaken, plainName } from './names.ts';
+import { nameTaken, newExternalId, newHome, plainName } from './names.ts';
 import {
   homeRef,
   ORGANIZATIONS,

@@ -8,8 +8,7 @@ import {
   withBindings,
   withoutBindings,
 } from './bindings.ts';
-import { printIdentifier } from './identifiers.ts';
-import { foldCase, nameTaken, projectName, refuseLonger } from './names.ts';
+import { foldCase, nameTaken, printIdentifier, projectName, refuseLonger } from './names.ts';
 import {
   defaultProjectKey,
   type Organization,

@@ -2,7 +2,7 @@ import { corrupt } from '../ground/errors.ts';
 import { Pace } from '../ground/pace.ts';
 import type { Random } from '../ground/random.ts';
 import type { Transaction } from '../store/store.ts';
-import { newKey } from './identifiers.ts';
+import { newKey } from './names.ts';
 import {
   type Directory,
   directoryRef,

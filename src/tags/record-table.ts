@@ -3,7 +3,7 @@ import { corrupt } from '../ground/errors.ts';
 import { madeOnce } from '../ground/objects.ts';
 import { Pace } from '../ground/pace.ts';
 import type { DocumentRef, View } from '../store/store.ts';
-import { spread } from './identifiers.ts';
+import { spread } from './names.ts';
 
 /**
  * Format of a table (all tags, or all workspaces, of one organization) in the store. Accessing one record costs the

@@ -1,5 +1,5 @@
 import { invalid, ownWords } from '../ground/errors.ts';
-import { printIdentifier } from './identifiers.ts';
+import { printIdentifier } from './names.ts';
 import {
   type Organization,
   type Ports,

@@ -1,6 +1,6 @@
 import type { Transaction } from '../store/store.ts';
 import { bindingKey, keyTaken } from './bindings.ts';
-import { printIdentifier } from './identifiers.ts';
+import { printIdentifier } from './names.ts';
 import {
   type Organization,
   organizationCalled,

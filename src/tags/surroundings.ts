@@ -1,8 +1,7 @@
 import type { CofferError } from '../ground/errors.ts';
 import type { Random } from '../ground/random.ts';
 import type { Transaction, View } from '../store/store.ts';
-import { parseIdentifier, type RecordAddress } from './identifiers.ts';
-import { foldCase } from './names.ts';
+import { foldCase, parseIdentifier, type RecordAddress } from './names.ts';
 import {
   defaultProject,
   defaultProjectKey,

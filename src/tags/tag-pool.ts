@@ -1,8 +1,7 @@
 import { Pace } from '../ground/pace.ts';
 import type { View } from '../store/store.ts';
-import { parseIdentifier, printIdentifier } from './identifiers.ts';
 import type { NameSearches } from './name-search.ts';
-import { nameTaken, tagName } from './names.ts';
+import { nameTaken, parseIdentifier, printIdentifier, tagName } from './names.ts';
 import {
   type NamedTag,
   type Organization,

@@ -2,8 +2,7 @@ import { type CofferError, conflict } from '../ground/errors.ts';
 import { Pace } from '../ground/pace.ts';
 import type { Transaction, View } from '../store/store.ts';
 import { bindingsOf, type NewBinding, withBindings, withoutBindings } from './bindings.ts';
-import { addressOf, parseIdentifier } from './identifiers.ts';
-import { anyOf } from './names.ts';
+import { addressOf, anyOf, parseIdentifier } from './names.ts';
 import {
   ORGANIZATIONS,
   type Organization,

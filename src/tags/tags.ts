@@ -2,9 +2,8 @@
 
 import { Pace } from '../ground/pace.ts';
 import { BoundTags } from './bound-tags.ts';
-import { parseAnyIdentifier } from './identifiers.ts';
 import { NameSearches } from './name-search.ts';
-import { plainName } from './names.ts';
+import { parseAnyIdentifier, plainName } from './names.ts';
 import { organizationAt, type Ports } from './organization.ts';
 import { edited, type OrganizationEdit } from './organization-edit.ts';
 import { Organizations } from './organizations.ts';

@@ -1,9 +1,8 @@
 import { madeOnce } from '../ground/objects.ts';
 import { Pace } from '../ground/pace.ts';
 import { type Binding, bindingsOf } from './bindings.ts';
-import { printIdentifier } from './identifiers.ts';
 import type { NameSearches } from './name-search.ts';
-import { anyOf, foldCase, isPattern } from './names.ts';
+import { anyOf, foldCase, isPattern, printIdentifier } from './names.ts';
 import { defaultProjectKey, type WorkspaceRecord } from './organization.ts';
 import {
   type NamedKeyOfRecord,

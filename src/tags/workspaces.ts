@@ -9,9 +9,8 @@ import {
   withBindings,
   withoutBindings,
 } from './bindings.ts';
-import { printIdentifier } from './identifiers.ts';
 import type { NameSearches } from './name-search.ts';
-import { foldCase, plainName } from './names.ts';
+import { foldCase, plainName, printIdentifier } from './names.ts';
 import {
   type Organization,
   type Ports,

@@ -5,7 +5,7 @@ import { MAX_TTL_SECONDS } from '../../src/access/token.ts';
 import type { TokenRequest } from '../../src/access/token-request.ts';
 import type { IssuedToken } from '../../src/access/tokens.ts';
 import { systemRandom } from '../../src/ground/random.ts';
-import { rekey } from '../../src/store/administration/rekey.ts';
+import { rekey } from '../../src/store/administration/slots.ts';
 import { failureOf, openRoom, type Room, tokenRequest } from './room.ts';
 
 let room: Room;

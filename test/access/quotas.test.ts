@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Quotas } from '../../src/access/quotas/quotas.ts';
-import { LimitTable, NEW_CONFIG, type RateLimit, Rates } from '../../src/access/quotas/rate-limit.ts';
+import { LimitTable, NEW_CONFIG, Quotas, type RateLimit, Rates } from '../../src/access/quotas/quotas.ts';
 import { refused } from '../refusal.ts';
 import { memoryStore } from '../store/memory-store.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isExposed, parseAddress } from '../../src/client/address.ts';
+import { isExposed, parseAddress } from '../../src/client/http-transport.ts';
 import { refusal } from '../refusal.ts';
 
 describe('the address of a server', () => {

@@ -19,7 +19,7 @@ import { glob } from '../../src/ground/glob.ts';
 import { pemBlocks } from '../../src/ground/pem.ts';
 import { catalogue } from '../../src/operations/catalogue.ts';
 import { parsePairs } from '../../src/operations/declaration/weak-values.ts';
-import { spellingsOf } from '../../src/operations/pipeline/policy-paths.ts';
+import { spellingsOf } from '../../src/operations/pipeline/endpoints.ts';
 import { loadRoutes, mountedRoutes, RouteTable, routesUnder } from '../../src/operations/routes.ts';
 import { dotenv } from '../../src/secret-files/dotenv.ts';
 import { json } from '../../src/secret-files/json.ts';

@@ -12,7 +12,7 @@ import {
 import { connect, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { readFrames, writeFrame } from '../../src/service/frames.ts';
+import { readFrames, writeFrame } from '../../src/service/rpc.ts';
 import { Canaries } from '../hygiene/canaries.ts';
 import { canReadMemory, findInMemory } from '../hygiene/memory.ts';
 import { hasProcessFiles, shownOf } from '../hygiene/processes.ts';
@@ -215,7 +215,7 @@ describe('what opens a store', () => {
       await place.ok('lock');
       const script = place.file('coffer.ts');
       writeFileSync(script, IMPOSTOR);
-      const frames = new URL('../../src/service/frames.ts', import.meta.url).href;
+      const frames = new URL('../../src/service/rpc.ts', import.meta.url).href;
       const impostor = spawn(process.execPath, [script, socket, 'agent', 'run'], {
         env: { ...process.env, FRAMES: frames, NODE_NO_WARNINGS: '1' },
         stdio: ['ignore', 'pipe', 'inherit'],

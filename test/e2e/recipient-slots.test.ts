@@ -16,7 +16,7 @@ import { Session } from '../../src/cli/session.ts';
 import { systemRandom } from '../../src/ground/random.ts';
 import { freshIdentity, recipientOfIdentity } from '../../src/transit/envelope/age/recipients.ts';
 import { printBech32 } from '../../src/transit/key-types/age/bech32.ts';
-import { xWingKem } from '../../src/transit/key-types/age/x-wing.ts';
+import { xWingKem } from '../../src/transit/key-types/age/x25519.ts';
 import { mistyped } from '../mistyped.ts';
 import { startServer } from '../servers/serving.ts';
 import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';

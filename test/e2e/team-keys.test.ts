@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../src/ground/random.ts';
 import { freshIdentity, recipientOfIdentity } from '../../src/transit/envelope/age/recipients.ts';
 import { printBech32 } from '../../src/transit/key-types/age/bech32.ts';
-import { xWingKem } from '../../src/transit/key-types/age/x-wing.ts';
+import { xWingKem } from '../../src/transit/key-types/age/x25519.ts';
 import { factsOf, People, type Person, pull, push } from './team-people.ts';
 import { canUseTerminals, onTerminal } from './terminal.ts';
 

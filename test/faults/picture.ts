@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CofferError } from '../../src/ground/errors.ts';
-import { examineStore } from '../../src/store/administration/doctor.ts';
+import { examineStore } from '../../src/store/administration/repair.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
 import type { Credential } from '../../src/store/slots/credential.ts';

@@ -9,8 +9,8 @@ import type { Call, ServerState } from '../../src/operations/declaration/operati
 import { loadRoutes, type ServedRoute } from '../../src/operations/routes.ts';
 import { Log } from '../../src/service/log.ts';
 import { Service } from '../../src/service/service.ts';
-import { examineBackend } from '../../src/store/administration/doctor.ts';
 import { newStore } from '../../src/store/administration/init.ts';
+import { examineBackend } from '../../src/store/administration/repair.ts';
 import { MemoryBackend } from '../../src/store/backends/memory.ts';
 import { openBackend } from '../../src/store/open.ts';
 import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';

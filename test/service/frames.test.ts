@@ -1,6 +1,6 @@
 import { duplexPair } from 'node:stream';
 import { expect, it } from 'vitest';
-import { type Job, readFrames, writeFrame } from '../../src/service/frames.ts';
+import { type Job, readFrames, writeFrame } from '../../src/service/rpc.ts';
 
 /** What arrives of the bytes that `write` sends, and whether the pipe is still open. */
 async function received(write: (send: (bytes: Buffer) => void) => void, mostBytes?: number) {

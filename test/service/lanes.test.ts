@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Job } from '../../src/service/frames.ts';
 import { type LaneReservation, Lanes, type Worker } from '../../src/service/lanes.ts';
+import type { Job } from '../../src/service/rpc.ts';
 import { rounds } from '../long.ts';
 
 const MIB = 1024 * 1024;

@@ -10,8 +10,8 @@ import {
   placed,
   unavailable,
 } from '../../src/ground/errors.ts';
-import { outsideView } from '../../src/service/outside-view.ts';
 import { type Port, Rpc } from '../../src/service/rpc.ts';
+import { outsideView } from '../../src/service/served-core.ts';
 import { noStore } from '../../src/store/refusals.ts';
 import { send, startServer } from '../servers/serving.ts';
 import { intoDocuments } from '../store/temporary-store.ts';

@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { examineStore } from '../../src/store/administration/doctor.ts';
-import { rekey } from '../../src/store/administration/rekey.ts';
+import { examineStore } from '../../src/store/administration/repair.ts';
+import { rekey } from '../../src/store/administration/slots.ts';
 import { childrenOf } from '../hygiene/processes.ts';
 import {
   issueToken,

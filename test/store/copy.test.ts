@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { copyStore } from '../../src/store/administration/copy.ts';
-import { examineStore } from '../../src/store/administration/doctor.ts';
+import { examineStore } from '../../src/store/administration/repair.ts';
 import { FilesBackend } from '../../src/store/backends/files/files-backend.ts';
 import { builtCommand } from '../built.ts';
 import { KEY, newStoreDirectory, openWithKey, rawCredential, temporaryDirectory } from './temporary-store.ts';

@@ -2,7 +2,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writ
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { printPlace } from '../../src/ground/errors.ts';
-import { type Examination, examineStore } from '../../src/store/administration/doctor.ts';
+import { type Examination, examineStore } from '../../src/store/administration/repair.ts';
 import { addSlot, listSlots } from '../../src/store/administration/slots.ts';
 import { storeStatus } from '../../src/store/administration/status.ts';
 import type { BlobIdentity } from '../../src/store/root-key.ts';

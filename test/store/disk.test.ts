@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { printPlace } from '../../src/ground/errors.ts';
 import { initStore } from '../../src/store/administration/init.ts';
-import { rekey } from '../../src/store/administration/rekey.ts';
+import { rekey } from '../../src/store/administration/slots.ts';
 import { storeStatus } from '../../src/store/administration/status.ts';
 import { diskError } from '../../src/store/backends/files/disk-errors.ts';
 import { printChecked } from '../../src/store/checked-json.ts';

@@ -17,8 +17,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { backupStore } from '../../src/store/administration/backup.ts';
-import { rekey } from '../../src/store/administration/rekey.ts';
-import { addSlot } from '../../src/store/administration/slots.ts';
+import { addSlot, rekey } from '../../src/store/administration/slots.ts';
 import { KEY, newStoreDirectory, openWithKey, temporaryDirectory } from './temporary-store.ts';
 
 function LP(...fields: (string | Buffer)[]): Buffer {

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { rekey } from '../../src/store/administration/rekey.ts';
+import { rekey } from '../../src/store/administration/slots.ts';
 import type { BlobIdentity } from '../../src/store/root-key.ts';
 import { COLLECTIONS, type Head, headOf, PAGE_IDS, pageOf } from '../../src/store/sealed/collection-index.ts';
 import { SealedStore } from '../../src/store/sealed/sealed-store.ts';

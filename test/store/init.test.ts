@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { examineStore } from '../../src/store/administration/doctor.ts';
 import { initStore } from '../../src/store/administration/init.ts';
+import { examineStore } from '../../src/store/administration/repair.ts';
 import { KEY, openWithKey, rawCredential, temporaryDirectory } from './temporary-store.ts';
 
 const slots = () => [{ kind: 'raw', key: Uint8Array.from(KEY) } as const];

@@ -1,12 +1,10 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { rekey } from '../../src/store/administration/rekey.ts';
-import { addSlot, removeSlot } from '../../src/store/administration/slots.ts';
+import { addSlot, rekey, removeSlot } from '../../src/store/administration/slots.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
-import { parseSlot, slotBlob } from '../../src/store/slots/slot-file.ts';
-import { wrapRootKey } from '../../src/store/slots/slot-keys.ts';
+import { parseSlot, slotBlob, wrapRootKey } from '../../src/store/slots/slot-keys.ts';
 import { openSlotList } from '../../src/store/slots/slot-list.ts';
 import { intoDocuments, KEY, newStoreDirectory, openWithKey, rawCredential } from './temporary-store.ts';
 

@@ -13,8 +13,8 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { rekey } from '../../src/store/administration/rekey.ts';
 import { repairStore } from '../../src/store/administration/repair.ts';
+import { rekey } from '../../src/store/administration/slots.ts';
 import { printJournal } from '../../src/store/backends/files/format-1/recovery.ts';
 import { becomeFormat1 } from './format-1.ts';
 import { at, contentOf, examined, mended, pathOf, repaired, smallStore } from './repairing.ts';

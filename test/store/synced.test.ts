@@ -15,7 +15,7 @@ import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { backupStore, restoreStore } from '../../src/store/administration/backup.ts';
 import { copyStore } from '../../src/store/administration/copy.ts';
 import { initStore } from '../../src/store/administration/init.ts';
-import { rekey } from '../../src/store/administration/rekey.ts';
+import { rekey } from '../../src/store/administration/slots.ts';
 import { Layout } from '../../src/store/backends/files/layout.ts';
 import { makeSpare } from '../../src/store/backends/files/log/next-file.ts';
 import { refused } from '../refusal.ts';

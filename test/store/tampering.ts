@@ -1,5 +1,5 @@
 import { printPlace } from '../../src/ground/errors.ts';
-import { examine } from '../../src/store/administration/doctor.ts';
+import { examine } from '../../src/store/administration/repair.ts';
 import type { Finding } from '../../src/store/administration/status.ts';
 import type { BlobIdentity } from '../../src/store/root-key.ts';
 import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';

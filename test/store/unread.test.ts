@@ -1,11 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { corrupt, unavailable } from '../../src/ground/errors.ts';
-import { rekey } from '../../src/store/administration/rekey.ts';
-import { addSlot, listSlots, removeSlot } from '../../src/store/administration/slots.ts';
+import { addSlot, listSlots, rekey, removeSlot } from '../../src/store/administration/slots.ts';
 import { checkSlots, Survey } from '../../src/store/administration/survey.ts';
 import type { Backend, BlobRef } from '../../src/store/backends/backend.ts';
 import { SealedStore } from '../../src/store/sealed/sealed-store.ts';
-import { slotRef } from '../../src/store/slots/slot-file.ts';
+import { slotRef } from '../../src/store/slots/slot-keys.ts';
 import { readSlotFiles, SLOT_LIST } from '../../src/store/slots/slot-list.ts';
 import { refused } from '../refusal.ts';
 import { memoryStore } from './memory-store.ts';

@@ -9,7 +9,7 @@ import {
   parseIdentifier,
   printIdentifier,
   spread,
-} from '../../src/tags/identifiers.ts';
+} from '../../src/tags/names.ts';
 
 const LETTERS = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../src/ground/random.ts';
-import { newKey } from '../../src/tags/identifiers.ts';
+import { newKey } from '../../src/tags/names.ts';
 import { namesOf, RecordTable, sliceOf, type TableRecord } from '../../src/tags/record-table.ts';
 import { RecordTableEdit } from '../../src/tags/record-table-edit.ts';
 import { FakeStore } from './fake-store.ts';

@@ -3,17 +3,191 @@
  * @see docs/decisions/0187
  */
 
+import { elapsedMs } from '../../ground/clock.ts';
 import { invalid, ownWords } from '../../ground/errors.ts';
+import { setAmong } from '../../ground/objects.ts';
+import { trimSlashes } from '../../ground/trim.ts';
 import type { Store, Transaction } from '../../store/store.ts';
-import {
-  LimitTable,
-  NO_QUOTAS,
-  type QuotaConfig,
-  type QuotaDocument,
-  type Rated,
-  type RateLimit,
-  Rates,
-} from './rate-limit.ts';
+import { sourceOf } from '../login/networks.ts';
+
+/** Rate limit, in API terms. */
+export interface RateLimit {
+  readonly name: string;
+  /** Maximum number of requests of one address per interval. */
+  readonly rate: number;
+  /** In seconds. */
+  readonly interval: number;
+  /** Time in seconds for which an address is blocked after exceeding the limit; 0: until the interval has passed. */
+  readonly block_interval: number;
+  /** Path without a final slash: a mount, a path below one, or a prefix followed by `*`; empty for all requests. */
+  readonly path: string;
+  /** Limits only logins of this role. */
+  readonly role: string;
+  /** Stored for compatibility; absent if not given. */
+  readonly inheritable?: boolean;
+  /** Requests that are counted together: those of one address (`ip`, the default), or all (`none`). */
+  readonly group_by?: 'ip' | 'none' | undefined;
+}
+
+type QuotaConfig = {
+  readonly enable_rate_limit_response_headers: boolean;
+  readonly enable_rate_limit_audit_logging: boolean;
+  readonly rate_limit_exempt_paths: readonly string[];
+  /** Further exempt paths, in Vault Enterprise for all namespaces; absent if not given. */
+  readonly absolute_rate_limit_exempt_paths?: readonly string[];
+};
+
+/** Default settings as in Vault, including paths that do not exist here: clients compare them. */
+export const NEW_CONFIG: QuotaConfig = {
+  enable_rate_limit_response_headers: false,
+  enable_rate_limit_audit_logging: false,
+  rate_limit_exempt_paths: [
+    'sys/generate-recovery-token/attempt',
+    'sys/generate-recovery-token/update',
+    'sys/generate-root/attempt',
+    'sys/generate-root/update',
+    'sys/health',
+    'sys/seal-status',
+    'sys/unseal',
+  ],
+};
+
+/** All limits in one document, because every request needs to know whether there are any. */
+interface QuotaDocument {
+  readonly limits: readonly RateLimit[];
+  readonly config: QuotaConfig;
+}
+
+const NO_QUOTAS: QuotaDocument = { limits: [], config: NEW_CONFIG };
+
+/** Limits by path. Of those that match a request only the one with the longest path applies. */
+export class LimitTable {
+  readonly config: QuotaConfig;
+  readonly #plain = new Map<string, RateLimit>();
+  readonly #globs: readonly RateLimit[];
+  readonly #byRole = new Map<string, RateLimit>();
+  readonly #longest: number;
+  readonly #exempt: ReadonlySet<string>;
+  readonly #exemptGlobs: readonly string[];
+
+  constructor({ limits, config }: QuotaDocument) {
+    this.config = config;
+    const globs: RateLimit[] = [];
+    for (const limit of limits) {
+      // Requests have role names in lower case; earlier releases stored them as sent.
+      if (limit.role !== '') this.#byRole.set(`${limit.path} ${limit.role.toLowerCase()}`, limit);
+      else if (limit.path.endsWith('*')) globs.push(limit);
+      else this.#plain.set(limit.path, limit);
+    }
+    this.#globs = globs.sort((a, b) => b.path.length - a.path.length);
+    this.#longest = Math.max(0, ...[...this.#plain.keys()].map((path) => path.length));
+    const { rate_limit_exempt_paths: exempt, absolute_rate_limit_exempt_paths: more = [] } = config;
+    const paths = [...exempt, ...more].map(trimSlashes);
+    this.#exempt = new Set(paths);
+    this.#exemptGlobs = paths.filter((path) => path.endsWith('*')).map((path) => path.slice(0, -1));
+  }
+
+  /** Returns the limit of a request, by all spellings of its path; undefined if there is none. */
+  at(paths: readonly string[]): RateLimit | undefined {
+    let found: RateLimit | undefined;
+    for (const path of paths) {
+      const limit = this.#at(path);
+      if (limit !== undefined && limit.path.length >= (found?.path.length ?? 0)) found = limit;
+    }
+    return found;
+  }
+
+  #at(path: string): RateLimit | undefined {
+    if (this.#exempt.has(path) || this.#exemptGlobs.some((head) => path.startsWith(head))) return undefined;
+    const plain = this.#plainAt(path);
+    const glob = this.#globs.find((limit) => path.startsWith(limit.path.slice(0, -1)));
+    return glob !== undefined && glob.path.length > (plain?.path.length ?? 0) ? glob : plain;
+  }
+
+  /** Finds a limit for a path from the client, which may be long and have many slashes. */
+  #plainAt(path: string): RateLimit | undefined {
+    let end = path.length <= this.#longest ? path.length : path.lastIndexOf('/', this.#longest);
+    while (end > 0) {
+      const limit = this.#plain.get(path.slice(0, end));
+      if (limit !== undefined) return limit;
+      end = path.lastIndexOf('/', end - 1);
+    }
+    return this.#plain.get('');
+  }
+
+  /** Returns the limit of a role at a login mount. */
+  ofRole(mount: string, role: string): RateLimit | undefined {
+    return this.#byRole.get(`${mount} ${role}`);
+  }
+
+  hasRolesAt(mount: string): boolean {
+    for (const limit of this.#byRole.values()) if (limit.path === mount) return true;
+    return false;
+  }
+}
+
+/** Result of a limit for one request. */
+export interface Rated {
+  readonly isAllowed: boolean;
+  /** Maximum number of requests per interval, and how many remain. */
+  readonly limit: number;
+  readonly left: number;
+  /** Seconds until the full number is available again. */
+  readonly resetsIn: number;
+}
+
+interface Bucket {
+  readonly endsMs: number;
+  left: number;
+  blockedUntilMs: number;
+}
+
+/** Maximum number of addresses tracked; beyond it the oldest is evicted. */
+const REMEMBERED = 20_000;
+
+/**
+ * Tracks recent requests of addresses, by limit. In memory and per process: an unauthenticated client must not be able
+ * to make a server write.
+ */
+export class Rates {
+  readonly #elapsedMs: () => number;
+  readonly #buckets = new Map<string, Bucket>();
+
+  /** @param now monotonic clock, in milliseconds; replaced in tests */
+  constructor(now: () => number = elapsedMs) {
+    this.#elapsedMs = now;
+  }
+
+  /** Counts a request, by its address unless the limit counts all together. */
+  take(limit: RateLimit, address: string): Rated {
+    // Whole numbers: the rounding of fractions can make a wait of exactly an hour a second longer.
+    const now = Math.floor(this.#elapsedMs());
+    const { tokens, intervalMs } = sizesOf(limit);
+    const source = limit.group_by === 'none' ? '*' : sourceOf(address);
+    const key = `${limit.name} ${limit.rate} ${limit.interval} ${limit.path} ${source}`;
+    const bucket = this.#bucket(key, now, tokens, intervalMs);
+    const isBlocked = bucket.blockedUntilMs > now;
+    const isAllowed = !isBlocked && bucket.left > 0;
+    if (isAllowed) bucket.left -= 1;
+    else if (!isBlocked) bucket.blockedUntilMs = now + limit.block_interval * 1000;
+    const freeMs = isAllowed ? bucket.endsMs : Math.max(bucket.endsMs, bucket.blockedUntilMs);
+    return { isAllowed, limit: tokens, left: bucket.left, resetsIn: Math.ceil((freeMs - now) / 1000) };
+  }
+
+  #bucket(key: string, now: number, tokens: number, intervalMs: number): Bucket {
+    const known = this.#buckets.get(key);
+    if (known !== undefined && (known.endsMs > now || known.blockedUntilMs > now)) return known;
+    const fresh: Bucket = { endsMs: now + intervalMs, left: tokens, blockedUntilMs: 0 };
+    setAmong(this.#buckets, REMEMBERED, key, fresh);
+    return fresh;
+  }
+}
+
+/** Returns burst and interval; less than one request per interval is one in a longer interval. */
+function sizesOf({ rate, interval }: RateLimit): { readonly tokens: number; readonly intervalMs: number } {
+  if (rate < 1) return { tokens: 1, intervalMs: Math.ceil((interval / rate) * 1000) };
+  return { tokens: Math.floor(rate), intervalMs: interval * 1000 };
+}
 
 const DOCUMENT = { collection: 'access/quotas', id: 'rate-limits' } as const;
 /** Maximum number of limits, because every request is matched against them. */

@@ -13,8 +13,7 @@ import {
   refuseIdentities,
   sendingOptions,
 } from '../envelope/age-options.ts';
-import { dataKeysOf, openingOf } from '../envelope/data-keys.ts';
-import { ageNames, decryptedNames, envelopeNames, jobsOf } from '../envelope/jobs.ts';
+import { ageNames, dataKeysOf, decryptedNames, envelopeNames, jobsOf, openingOf } from '../envelope/jobs.ts';
 import { aboutStandardInput } from '../envelope/not-an-envelope.ts';
 import {
   contextOf,

@@ -1,12 +1,12 @@
 import { closing, conflict, invalid, refusedAs, sealed } from '../../ground/errors.ts';
 import type { Table } from '../../operations/declaration/table.ts';
-import { rekey as sealAgain } from '../../store/administration/rekey.ts';
 import {
   addSlot,
   listSlots,
   removeSlot,
   replaceSlot,
   requireRemovable,
+  rekey as sealAgain,
 } from '../../store/administration/slots.ts';
 import { sealedView } from '../../store/administration/status.ts';
 import { DamageError } from '../../store/administration/verified.ts';

@@ -1,5 +1,5 @@
 import { spelled } from '../../team/names.ts';
-import { sharingHint } from '../secret-files/store-values.ts';
+import { sharingHint } from '../secret-files/ruled-files.ts';
 import type { Session } from '../session.ts';
 import { keyringInSight } from '../team/memory.ts';
 import { keyringIdentities, ownCards } from '../team/own-keys.ts';

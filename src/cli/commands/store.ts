@@ -1,12 +1,17 @@
 import { basename } from 'node:path';
 import { CofferError, closing, exists, expected, printPlace } from '../../ground/errors.ts';
 import { copyStore } from '../../store/administration/copy.ts';
-import { type Examination, examineStore } from '../../store/administration/doctor.ts';
-import { type Mended, type Repair, repairStore } from '../../store/administration/repair.ts';
+import {
+  type Examination,
+  examineStore,
+  type Mended,
+  type Repair,
+  repairStore,
+} from '../../store/administration/repair.ts';
 import type { Finding } from '../../store/administration/status.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';
 import { locationForms, locationFrom, migrateAt, printLocation } from '../../store/backends/registry.ts';
-import { printVersion } from '../../store/backends/version.ts';
+import { printVersion } from '../../store/backends/witness.ts';
 import { sayWhyAsked } from '../agent/managing.ts';
 import { type OwnCommand, switching } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';

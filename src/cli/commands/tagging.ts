@@ -8,7 +8,7 @@ import {
   tag,
 } from '../../operations/tags/relationships.ts';
 import { type KeyTagsData, tag as tagKey, untag as untagKey } from '../../operations/transit/key-tags.ts';
-import { parseAnyIdentifier } from '../../tags/identifiers.ts';
+import { parseAnyIdentifier } from '../../tags/names.ts';
 import { type Command, switching, taking } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { type RawValues, resolved } from '../files/operation-values.ts';

@@ -18,7 +18,7 @@ import { argument, type OwnCommand, taking } from '../command.ts';
 import { printDocument } from '../files/output.ts';
 import { textOption } from '../given.ts';
 import { workingTree } from '../repository/git.ts';
-import { sayHowToMove, strandedBy } from '../secret-files/store-values.ts';
+import { sayHowToMove, strandedBy } from '../secret-files/ruled-files.ts';
 import type { PersonalKey } from '../secrets/identities.ts';
 import { pluginHost } from '../secrets/plugins.ts';
 import type { Session } from '../session.ts';

@@ -1,5 +1,5 @@
 import { asCofferError, denied } from '../../ground/errors.ts';
-import { runKeyringAgent } from '../../service/agent/run-keyring-agent.ts';
+import { runKeyringAgent } from '../../service/agent/keyring-agent.ts';
 import type { AgentSaid } from '../agent/start.ts';
 import { timeOptions, timesOf } from '../agent/times.ts';
 import type { OwnCommand } from '../command.ts';

@@ -1,5 +1,4 @@
-import { isExposed } from '../../client/address.ts';
-import { HttpTransport } from '../../client/http-transport.ts';
+import { HttpTransport, isExposed } from '../../client/http-transport.ts';
 import { attempt, CofferError, denied, expected, invalid, unavailable } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { type Environment, variable } from '../given.ts';

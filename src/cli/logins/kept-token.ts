@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseAddress } from '../../client/address.ts';
+import { parseAddress } from '../../client/http-transport.ts';
 import { attempt, corrupt, failingAs, invalid, placed } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { readPrivateFile } from '../../ground/private-files.ts';

@@ -30,7 +30,7 @@ export async function keyOrAdvice(
     const isStore = keyringAbove('.', () => false) === undefined;
     if (known === undefined || !isStore) throw error;
     if (session.streams.err.isTerminal && isStoreMissing(session)) {
-      const { sharingHint } = await import('./store-values.ts');
+      const { sharingHint } = await import('./ruled-files.ts');
       throw withOtherHint(known, (await sharingHint(session)) ?? firstSteps(session, path, true));
     }
     const names = await (await import('../candidates.ts')).keysText(session);

@@ -1,17 +1,150 @@
+import { randomUUID } from 'node:crypto';
 import type { TokenIdentity } from '../../access/access.ts';
 import { Acl } from '../../access/acl.ts';
 import { BIT_OF } from '../../access/capability.ts';
 import type { Offer } from '../../access/doors.ts';
 import type { PathRule } from '../../access/path-rule.ts';
-import { printPath, routesOf } from '../../operations/declaration/route.ts';
+import { asCofferError, CofferError, denied, notFound } from '../../ground/errors.ts';
+import { type Operation, type Outcome, resultOf } from '../../operations/declaration/operation.ts';
+import { type Method, pathParams, printPath, routesOf } from '../../operations/declaration/route.ts';
+import type { AnswerPrinter, Result } from '../../operations/pipeline/asked-request.ts';
+import { type Endpoint, VaultEndpoints } from '../../operations/pipeline/endpoints.ts';
+import { perform } from '../../operations/pipeline/perform.ts';
 import type { StoreLook } from '../../operations/pipeline/store-look.ts';
+import type { ServedRoute } from '../../operations/routes.ts';
 import { loadOperation } from '../../operations/runner.ts';
 import type { Agent } from '../../service/agent/agent.ts';
-import type { ServedCore } from '../../service/served-core.ts';
+import type { NoteFailure, ServedCore } from '../../service/served-core.ts';
+import { dataStatus } from '../http/status-codes.ts';
 import type { AgentDoorKind } from './agent-door.ts';
 import type { Ask, Desk } from './desk.ts';
-import { DoorOperation } from './door-operation.ts';
 import { consentBy, type UnlockQuestion } from './questions.ts';
+
+/** Result of the operation, or its error. */
+type Answered = { readonly outcome: Outcome<unknown> } | { readonly error: unknown };
+
+/** Parameters by their wire names. */
+type RawParameters = Readonly<Record<string, unknown>>;
+
+/** What the requests for an operation on one key have in common. */
+interface KnownRequest {
+  readonly endpoint: Endpoint;
+  readonly printer: AnswerPrinter<Answered>;
+}
+
+/** Maximum number of cached endpoints, more than a protocol has offered keys. */
+const MOST_ENDPOINTS = 512;
+
+/**
+ * Operation that a protocol requests, with everything that a request derives from its declaration. Its endpoints are
+ * cached while the store does not change: programs use the same few keys again and again.
+ */
+class DoorOperation {
+  /** Whether it uses a key. Reading does not count as a use, and does not keep the store open. */
+  readonly isUse: boolean;
+  readonly #failed: NoteFailure;
+  readonly #route: ServedRoute;
+  readonly #params: readonly string[];
+  /** Endpoints of this route only. */
+  readonly #endpoints: VaultEndpoints;
+  /** Look that the cached endpoints were resolved at, and they by their mount and the parameters of the path. */
+  #look: StoreLook | undefined;
+  readonly #known = new Map<string, KnownRequest>();
+
+  private constructor(words: string, operation: Operation, failed: NoteFailure) {
+    const { capability } = operation;
+    this.isUse = capability !== 'read' && capability !== 'list';
+    this.#failed = failed;
+    const [route, ...others] = routesOf(operation);
+    if (route === undefined || others.length > 0) throw new Error('the operation has several routes');
+    this.#route = { name: words, summary: '', operation, route };
+    this.#params = pathParams(route);
+    this.#endpoints = new VaultEndpoints([this.#route]);
+  }
+
+  /**
+   * @param words words of the operation in the catalogue
+   * @param failed logs errors
+   */
+  static async load(words: string, failed: NoteFailure): Promise<DoorOperation> {
+    return new DoorOperation(words, await loadOperation(words), failed);
+  }
+
+  /**
+   * Runs it for an identity without a token, in the same pipeline as every request.
+   * @param raw wire name → JSON value
+   * @throws errors of the operation; `denied`; `not-found` for an unknown mount; `unavailable` if it cannot be recorded
+   */
+  async perform(
+    served: ServedCore,
+    { identity, look }: { readonly identity: TokenIdentity; readonly look: StoreLook },
+    mount: string,
+    raw: RawParameters,
+  ): Promise<Outcome<unknown>> {
+    const { endpoint, printer } = this.#at(look, mount, raw);
+    const sent = besidePath(endpoint, raw);
+    const asked = {
+      id: randomUUID(),
+      endpoint,
+      token: undefined,
+      identity,
+      remoteAddress: '',
+      parameters: () => ({ sent, recorded: sent }),
+    };
+    const answered = await perform(served, asked, printer);
+    if ('outcome' in answered) return answered.outcome;
+    throw answered.error;
+  }
+
+  /** Returns what is known of the requests with the given parameters below a mount. */
+  #at(look: StoreLook, mount: string, raw: RawParameters): KnownRequest {
+    if (look !== this.#look) {
+      this.#known.clear();
+      this.#look = look;
+    }
+    let name = JSON.stringify(mount);
+    for (const param of this.#params) name += `,${JSON.stringify(raw[param])}`;
+    const known = this.#known.get(name);
+    if (known !== undefined) return known;
+    const endpoint = this.#endpoints.of(look, this.#route, mount, raw);
+    if (this.#known.size >= MOST_ENDPOINTS) this.#known.clear();
+    const found = { endpoint, printer: printerOf(endpoint.method, this.#failed) };
+    this.#known.set(name, found);
+    return found;
+  }
+}
+
+/** Returns the parameters that are not part of the path. */
+function besidePath({ match }: Endpoint, raw: RawParameters): RawParameters {
+  if (typeof match === 'string') return raw;
+  const sent: Record<string, unknown> = {};
+  for (const name in raw) {
+    if (!Object.hasOwn(match.captures, name)) sent[name] = raw[name];
+  }
+  return sent;
+}
+
+function printerOf(method: Method, failed: NoteFailure): AnswerPrinter<Answered> {
+  const refused = (status: number, error: CofferError): Result<Answered> => ({
+    answer: { error },
+    status,
+    error: error.message,
+  });
+  const unwelcome = (): Result<Answered> => refused(403, denied('not offered'));
+  return {
+    unauthenticated: unwelcome,
+    denied: unwelcome,
+    missing: () => refused(404, notFound('nothing is mounted at this path')),
+    printed: ({ outcome }) => ({ answer: { outcome }, status: 200, data: resultOf(outcome) }),
+    failed(error) {
+      failed(error);
+      const known = asCofferError(error);
+      if (known === undefined) return refused(500, new CofferError('unavailable', 'internal error'));
+      return refused(dataStatus(known, method), known);
+    },
+    unrecorded: (error) => ({ error }),
+  };
+}
 
 /** Offers of the protocol and the identity of its clients, as of a look at the store. */
 interface DeskOpening {

@@ -4,7 +4,7 @@ import type { Param, Params, Schema } from '../../operations/declaration/params.
 import { type PathPart, pathParams } from '../../operations/declaration/route.ts';
 import { usualPath } from '../../operations/mount-types.ts';
 import type { ServedRoute } from '../../operations/routes.ts';
-import { MEDIA_TYPE } from './json-api/documents.ts';
+import { MEDIA_TYPE } from './json-api/json-api.ts';
 import { JSON_TYPE } from './vault/envelope.ts';
 
 /** OpenAPI 3.1 document of the whole API, derived from the declarations. */

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Answer } from './exchange.ts';
-import { errorDocument, JSON_API_PREFIX } from './json-api/documents.ts';
+import { errorDocument, JSON_API_PREFIX } from './json-api/json-api.ts';
 import type { ClientError } from './list-method.ts';
 import { errorBody, JSON_TYPE } from './vault/envelope.ts';
 

@@ -1,4 +1,4 @@
-import type { IdentifierKind } from '../../tags/identifiers.ts';
+import type { IdentifierKind } from '../../tags/names.ts';
 
 /** Properties of a kind of resource with names. */
 export interface KindFacts {

@@ -1,6 +1,6 @@
 import { type CofferError, invalid, ownWords } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
-import { parseIdentifier } from '../../tags/identifiers.ts';
+import { parseIdentifier } from '../../tags/names.ts';
 import type { NamedTag, TagReference } from '../../tags/organization.ts';
 import { declare, type Schema, type Spec } from '../declaration/params.ts';
 import { type IdentifiedKind, RESOURCE_KINDS } from '../declaration/resource-kinds.ts';

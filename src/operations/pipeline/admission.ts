@@ -1,5 +1,4 @@
-import type { Admission } from '../../access/quotas/quotas.ts';
-import type { Rated } from '../../access/quotas/rate-limit.ts';
+import type { Admission, Rated } from '../../access/quotas/quotas.ts';
 import type { AnswerPrinter, AskedRequest, GuardedCore, Result } from './asked-request.ts';
 import type { Endpoint } from './endpoints.ts';
 import { loginMountOf } from './login-limits.ts';

@@ -6,12 +6,25 @@ import { asksAgain, type Call, type Operation, STORE_SECRET } from '../declarati
 import { type Params, type Parsed, parseValues } from '../declaration/params.ts';
 import { type AdmittedRequest, withinLimits } from './admission.ts';
 import type { AnswerPrinter, AskedRequest, GuardedCore, Result, SentParameters } from './asked-request.ts';
+import type { PolicyPaths } from './endpoints.ts';
 import { type Judge, judgeOf } from './judge.ts';
 import { countLogin } from './login-limits.ts';
-import { orMalformed } from './malformed.ts';
-import type { PolicyPaths } from './policy-paths.ts';
 import { afterChange, Trail } from './trail.ts';
 import { keepWrapped } from './wrapped-answer.ts';
+
+/**
+ * Creates the error for parameters that cannot be parsed, such as truncated JSON. A protocol answers it like any other
+ * `invalid` request.
+ * @param cause not shown to callers, because parsers quote their input, which may be a secret
+ */
+export const malformed = (cause?: unknown): CofferError =>
+  invalid(ownWords('the parameters of the request cannot be read'), {
+    hint: 'send them in the format of the protocol',
+    cause,
+  });
+
+/** Converts an error of reading parameters: frontends need not convert the platform's errors to ours. */
+const orMalformed = (error: unknown): unknown => (error instanceof SyntaxError ? malformed(error) : error);
 
 /**
  * Processes a request of any frontend: rate limits, authentication, authorization of the path, reading and parsing the

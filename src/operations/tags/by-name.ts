@@ -1,6 +1,6 @@
 import { CofferError, invalid, ownWords } from '../../ground/errors.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
-import { parseAnyIdentifier } from '../../tags/identifiers.ts';
+import { parseAnyIdentifier } from '../../tags/names.ts';
 import type { Reference } from '../../tags/organization.ts';
 import { isMissing } from '../declaration/deleting.ts';
 import { type NewName, type Runner, resultOf } from '../declaration/operation.ts';

@@ -2,7 +2,7 @@
 
 import { type Binding, bindingIdentifier, type EffectiveBinding } from '../../tags/bindings.ts';
 import type { BoundTag } from '../../tags/bound-tags.ts';
-import { printIdentifier } from '../../tags/identifiers.ts';
+import { printIdentifier } from '../../tags/names.ts';
 import { defaultProjectKey, type Organization } from '../../tags/organization.ts';
 import type { Project } from '../../tags/projects.ts';
 import type { Page } from '../../tags/record-table.ts';

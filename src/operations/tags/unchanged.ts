@@ -1,6 +1,5 @@
 import { isObject, type JsonObject } from '../../ground/objects.ts';
-import { parseIdentifier } from '../../tags/identifiers.ts';
-import { foldCase } from '../../tags/names.ts';
+import { foldCase, parseIdentifier } from '../../tags/names.ts';
 import { unlessUnexpected } from '../declaration/deleting.ts';
 import type { Runner } from '../declaration/operation.ts';
 import { MOST_LINKED } from '../json-api/linkage.ts';

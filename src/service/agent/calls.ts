@@ -1,7 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { HandedOver } from '../../store/handed-over.ts';
-import { readFrames, writeFrame } from '../frames.ts';
-import type { CallNames, Port } from '../rpc.ts';
+import { type CallNames, type Port, readFrames, writeFrame } from '../rpc.ts';
 
 /**
  * Protocol between Coffer's own commands and the agent, over a Unix socket.

@@ -14,7 +14,7 @@ import { parseChecked, printChecked } from '../checked-json.ts';
 import { parseHeader, readHeader } from '../header.ts';
 import type { RootKey } from '../root-key.ts';
 import type { Credential } from '../slots/credential.ts';
-import type { Keyring } from '../slots/keyring.ts';
+import type { Keyring } from '../slots/slot-list.ts';
 import { unlock } from '../slots/unlock.ts';
 import {
   type BackupRecord,

@@ -13,11 +13,10 @@ import { storeThere } from '../refusals.ts';
 import { ROOT_KEY_BYTES, RootKey } from '../root-key.ts';
 import { COLLECTIONS, headOf } from '../sealed/collection-index.ts';
 import { SealedStore } from '../sealed/sealed-store.ts';
-import { Keyring } from '../slots/keyring.ts';
 import { prepareSlot } from '../slots/new-slot.ts';
-import { slotBlob } from '../slots/slot-file.ts';
+import { slotBlob } from '../slots/slot-keys.ts';
 import type { CreatedSlot, SlotRequest } from '../slots/slot-kind.ts';
-import { MAX_SLOTS, sealSlotList } from '../slots/slot-list.ts';
+import { Keyring, MAX_SLOTS, sealSlotList } from '../slots/slot-list.ts';
 import type { Store } from '../store.ts';
 
 interface InitOptions {

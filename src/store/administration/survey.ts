@@ -5,10 +5,10 @@ import { errorCode } from '../backends/files/disk-errors.ts';
 import type { OnFile } from '../backends/whole-store.ts';
 import { LIST_LOST, missing, REPAIR } from '../refusals.ts';
 import type { BlobIdentity, OpenedBlob, RootKey } from '../root-key.ts';
-import type { Keyring } from '../slots/keyring.ts';
-import type { Slot } from '../slots/slot-file.ts';
+import type { Slot } from '../slots/slot-keys.ts';
 import {
   compareSlotFiles,
+  type Keyring,
   type ListedSlot,
   parseSlotList,
   SLOT_LIST,

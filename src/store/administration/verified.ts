@@ -5,8 +5,7 @@ import { type OnFile, readEvery } from '../backends/whole-store.ts';
 import { REPAIR } from '../refusals.ts';
 import type { OpenedBlob, RootKey } from '../root-key.ts';
 import type { Credential } from '../slots/credential.ts';
-import type { Keyring } from '../slots/keyring.ts';
-import { parseSlotFile, sealSlotList } from '../slots/slot-list.ts';
+import { type Keyring, parseSlotFile, sealSlotList } from '../slots/slot-list.ts';
 import { IndexCheck } from './index-check.ts';
 import type { Finding } from './status.ts';
 import {

@@ -3,10 +3,9 @@
  * documents. Implemented by files, memory and PostgreSQL.
  */
 import type { Place, Text } from '../../ground/errors.ts';
-import type { Version } from './version.ts';
-import type { Witness } from './witness.ts';
+import type { Version, Witness } from './witness.ts';
 
-export type { Version } from './version.ts';
+export type { Version } from './witness.ts';
 
 /** Area of a blob. Slots are readable without a key; documents and everything else that is sealed are not. */
 export type Area = 'slots' | 'documents';

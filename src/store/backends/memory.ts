@@ -11,8 +11,7 @@ import type {
   Version,
   WriteSession,
 } from './backend.ts';
-import { versionOf } from './version.ts';
-import { Witness } from './witness.ts';
+import { versionOf, Witness } from './witness.ts';
 
 type Blobs = Map<string, Uint8Array>;
 const keyOf = (ref: BlobRef): string => `${ref.area}/${ref.name}`;

@@ -2,7 +2,7 @@
 import { elapsedMs } from '../../ground/clock.ts';
 import { notFound, placed } from '../../ground/errors.ts';
 import { type Area, areas, type Backend, type Blob, LOCK_WAIT_MS, type Version } from './backend.ts';
-import { isSameVersion } from './version.ts';
+import { isSameVersion } from './witness.ts';
 
 /**
  * Minimum attempts and time to retry reading: reading a whole store takes long, a part of one is retried for a while.

@@ -3,7 +3,7 @@ import { isObject } from '../../ground/objects.ts';
 import type { Backend } from '../backends/backend.ts';
 import type { WentBack } from '../backends/witness.ts';
 import type { RootKey } from '../root-key.ts';
-import type { Keyring } from '../slots/keyring.ts';
+import type { Keyring } from '../slots/slot-list.ts';
 import type { Transaction } from '../store.ts';
 
 /**

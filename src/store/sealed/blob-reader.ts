@@ -1,5 +1,5 @@
 import type { Backend } from '../backends/backend.ts';
-import { isSameVersion, type Version } from '../backends/version.ts';
+import { isSameVersion, type Version } from '../backends/witness.ts';
 import { parseFrozen } from '../draft.ts';
 import { missing, REPAIR } from '../refusals.ts';
 import { type BlobIdentity, fingerprint, identityKey, type RootKey } from '../root-key.ts';

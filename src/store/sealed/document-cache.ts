@@ -1,4 +1,4 @@
-import { isSameVersion, type Version } from '../backends/version.ts';
+import { isSameVersion, type Version } from '../backends/witness.ts';
 import { type BlobIdentity, identityKey } from '../root-key.ts';
 
 /** Opened blob, or the knowledge that it does not exist. */

@@ -6,12 +6,11 @@ import { besideOrBetween, outcomeOf } from '../backends/whole-store.ts';
 import { type Sighting, WentBack } from '../backends/witness.ts';
 import { DraftTransaction } from '../draft.ts';
 import { lockedStore } from '../refusals.ts';
-import type { Keyring } from '../slots/keyring.ts';
+import type { Keyring } from '../slots/slot-list.ts';
 import type { DocumentRef, Store, Transaction, TransactOptions, View } from '../store.ts';
 import { BlobReader, type ReaderScope } from './blob-reader.ts';
 import { DocumentCache } from './document-cache.ts';
-import { DocumentView, identityOf } from './documents.ts';
-import { TurnChanges } from './turn-changes.ts';
+import { DocumentView, identityOf, TurnChanges } from './turn-changes.ts';
 import { type TurnSession, Turns } from './turns.ts';
 
 /**

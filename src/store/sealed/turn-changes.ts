@@ -1,13 +1,45 @@
 import type { KeyObject } from 'node:crypto';
 import { turn } from '../../ground/pause.ts';
 import type { Blob, Change } from '../backends/backend.ts';
-import { DraftTransaction, parseFrozen } from '../draft.ts';
+import { checkedRef, DraftTransaction, parseFrozen } from '../draft.ts';
 import { type BlobIdentity, fingerprint, identityKey, type RootKey } from '../root-key.ts';
 import type { DocumentRef, ListOptions, View } from '../store.ts';
 import type { BlobReader } from './blob-reader.ts';
-import { IndexChanges, printIndex } from './collection-index.ts';
+import { hasId, IndexChanges, listIds, printIndex } from './collection-index.ts';
 import type { CachedBlob } from './document-cache.ts';
-import { DocumentView, identityOf } from './documents.ts';
+
+/** Documents of one version of the store. */
+export class DocumentView implements View {
+  readonly #reader: BlobReader;
+
+  constructor(reader: BlobReader) {
+    this.#reader = reader;
+  }
+
+  async get<T>(ref: DocumentRef): Promise<T | undefined> {
+    const identity = identityOf(checkedRef(ref));
+    const value = await this.#reader.load(identity);
+    // The index lists the document, so it was deleted by something other than this store.
+    if (value === undefined && (await hasId(this.#reader, ref.collection, ref.id))) {
+      throw this.#reader.missing(identity);
+    }
+    return value as T | undefined;
+  }
+
+  async list(collection: string, options: ListOptions = {}): Promise<string[]> {
+    return listIds(this.#reader, collection, options);
+  }
+
+  key(purpose: string): KeyObject {
+    return this.#reader.root.derive(purpose);
+  }
+}
+
+export const identityOf = ({ collection, id }: DocumentRef): BlobIdentity => ({
+  space: 'document',
+  collection,
+  id,
+});
 
 /** Number of documents after which a large change yields to the event loop. */
 const BREATHER = 256;

@@ -4,8 +4,7 @@ import { invalid } from '../../ground/errors.ts';
 import type { Random } from '../../ground/random.ts';
 import { keyEncryptionSecret, newKdf, type SlotSecret } from './key-encryption.ts';
 import { checkShareCounts, splitNewSecret } from './shares.ts';
-import type { Slot, SlotIdentity } from './slot-file.ts';
-import { newSlotKeys, sealSlotKeys, wrapRootKey } from './slot-keys.ts';
+import { newSlotKeys, type Slot, type SlotIdentity, sealSlotKeys, wrapRootKey } from './slot-keys.ts';
 import { MAX_WRAPPED_BYTES, type SlotRequest } from './slot-kind.ts';
 import { commandSecret, keyFileSecret, passphraseSecret, rawKeySecret } from './slot-secret.ts';
 

@@ -5,12 +5,10 @@ import type { Backend } from '../backends/backend.ts';
 import { lockedStore, RESTORE } from '../refusals.ts';
 import type { Credential } from './credential.ts';
 import { accepts, keyEncryptionSecret, type SlotSecret, workForSlots, workOf } from './key-encryption.ts';
-import { Keyring, unwrapRoot } from './keyring.ts';
 import { parseShares } from './shares.ts';
-import type { Slot } from './slot-file.ts';
-import { openSlotKeys } from './slot-keys.ts';
+import { openSlotKeys, type Slot } from './slot-keys.ts';
 import type { SlotKind } from './slot-kind.ts';
-import { MAX_SLOTS, readFirstSlotFiles, type SlotFile } from './slot-list.ts';
+import { Keyring, MAX_SLOTS, readFirstSlotFiles, type SlotFile, unwrapRoot } from './slot-list.ts';
 import { commandSecret, keyFileSecret, passphraseSecret, rawKeySecret } from './slot-secret.ts';
 
 /** Order in which credentials are tried, cheapest first; a command may prompt the user. */

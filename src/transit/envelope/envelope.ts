@@ -4,7 +4,6 @@
  */
 
 import { type CofferError, denied } from '../../ground/errors.ts';
-import { type FileKeys, openFileKeys } from './file-keys.ts';
 import {
   ALGORITHM_NAME,
   FORMAT_VERSION,
@@ -17,7 +16,7 @@ import {
 import { readExactly } from './lookahead.ts';
 import type { ByteSource, DataKeys } from './ports.ts';
 import { damaged } from './refusals.ts';
-import { keyVersionOf, parseWrappedKeys } from './wrapped-keys.ts';
+import { type FileKeys, keyVersionOf, openFileKeys, parseWrappedKeys } from './wrapped-keys.ts';
 
 /** Description of a header, for output. */
 export type EnvelopeDescription = ReturnType<typeof describe>;

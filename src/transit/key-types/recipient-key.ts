@@ -1,8 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { ownWords, unsupported } from '../../ground/errors.ts';
 import { parseBech32 } from './age/bech32.ts';
-import { convertedPoint } from './age/p256.ts';
-import { p256Kem } from './age/tagged.ts';
+import { convertedPoint, p256Kem } from './age/tagged.ts';
 import { x25519Kem } from './age/x25519.ts';
 import { P256 } from './curves.ts';
 import { rawKeys } from './raw-keys.ts';

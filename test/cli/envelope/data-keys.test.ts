@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dataKeysOf } from '../../../src/cli/envelope/data-keys.ts';
+import { dataKeysOf } from '../../../src/cli/envelope/jobs.ts';
 import type { OptionValue } from '../../../src/cli/given.ts';
 import { Session } from '../../../src/cli/session.ts';
 import { standardStreams } from '../../../src/cli/terminal/streams.ts';

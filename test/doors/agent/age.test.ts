@@ -14,8 +14,7 @@ import { printStanza } from '../../../src/transit/envelope/age/header.ts';
 import { ageRecipient } from '../../../src/transit/envelope/age/recipients.ts';
 import { printBech32 } from '../../../src/transit/key-types/age/bech32.ts';
 import { p256Kem } from '../../../src/transit/key-types/age/tagged.ts';
-import { xWingKem } from '../../../src/transit/key-types/age/x-wing.ts';
-import { x25519Kem } from '../../../src/transit/key-types/age/x25519.ts';
+import { x25519Kem, xWingKem } from '../../../src/transit/key-types/age/x25519.ts';
 import { Connected } from './connected.ts';
 
 const word = fc.stringMatching(/^[\x21-\x7e]{1,40}$/);

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openAgentDoors } from '../../../src/doors/agent/agent-doors.ts';
+import { openAgentDoors } from '../../../src/doors/agent/run-agent.ts';
 import { httpDoor } from '../../../src/doors/http/http-door.ts';
 import type { Agent } from '../../../src/service/agent/agent.ts';
 import { AGENT_CALLS, type AgentCalls, portOver } from '../../../src/service/agent/calls.ts';

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { openAgentDoors } from '../../../src/doors/agent/agent-doors.ts';
 import { AGENT_DOORS } from '../../../src/doors/agent/registry.ts';
+import { openAgentDoors } from '../../../src/doors/agent/run-agent.ts';
 import { httpDoor } from '../../../src/doors/http/http-door.ts';
 import { AGENT_CALLS, type AgentCalls, portOver } from '../../../src/service/agent/calls.ts';
 import { Rpc, remote } from '../../../src/service/rpc.ts';

@@ -5,7 +5,7 @@ import { answerInTurn, goneSignal, hungUpSignal } from '../../../src/doors/agent
 import { type Desk, memberOf, plaintextIn, signatureIn } from '../../../src/doors/agent/desk.ts';
 import { OfferedKeys } from '../../../src/doors/agent/pkcs11/keys.ts';
 import { PublicKeys } from '../../../src/doors/agent/public-keys.ts';
-import { OfferedVersions } from '../../../src/doors/agent/ssh/identities.ts';
+import { OfferedVersions } from '../../../src/doors/agent/ssh/ssh-door.ts';
 import { CofferError, type ErrorKind } from '../../../src/ground/errors.ts';
 import type { Outcome } from '../../../src/operations/declaration/operation.ts';
 import { refusal, refused } from '../../refusal.ts';

@@ -1,5 +1,5 @@
 import type { CertRoleSettings } from '../../../src/access/methods/cert/documents.ts';
-import { extensionText, meets } from '../../../src/access/methods/cert/judge.ts';
+import { extensionText, meets } from '../../../src/access/methods/cert/login.ts';
 import { type Certificate, readCertificate } from '../../../src/access/x509/certificate.ts';
 import { chainsTo } from '../../../src/access/x509/chain.ts';
 import { parseRevocationList, revocationListIn } from '../../../src/access/x509/revocation-list.ts';

@@ -1,4 +1,4 @@
-import { examineBackend } from '../../../src/store/administration/doctor.ts';
+import { examineBackend } from '../../../src/store/administration/repair.ts';
 import type { Backend, BlobRef } from '../../../src/store/backends/backend.ts';
 import { MemoryBackend } from '../../../src/store/backends/memory.ts';
 import { parseChecked, printChecked } from '../../../src/store/checked-json.ts';

@@ -10,8 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { examineStore } from '../../../src/store/administration/doctor.ts';
-import { repairStore } from '../../../src/store/administration/repair.ts';
+import { examineStore, repairStore } from '../../../src/store/administration/repair.ts';
 import { storeStatus } from '../../../src/store/administration/status.ts';
 import { FilesBackend } from '../../../src/store/backends/files/files-backend.ts';
 import { createAt } from '../../../src/store/backends/registry.ts';

@@ -1,6 +1,6 @@
 import { jsonItems } from '../../../src/cli/files/json-items.ts';
 import { visible } from '../../../src/cli/terminal/visible.ts';
-import { parseAddress as parseServerAddress } from '../../../src/client/address.ts';
+import { parseAddress as parseServerAddress } from '../../../src/client/http-transport.ts';
 import { parseListenAddress } from '../../../src/doors/http/listen-address.ts';
 import { parseForm, parseObject, parseQuery } from '../../../src/doors/http/request-body.ts';
 import { decodeBase64, lendDecoded } from '../../../src/ground/base64.ts';
@@ -11,7 +11,7 @@ import { keysInText, shareIn } from '../../../src/service/unseal-keys.ts';
 import { parseAddress } from '../../../src/store/backends/postgres/address.ts';
 import { parseMasterKey, tryParseMasterKey } from '../../../src/store/master-key.ts';
 import { parseShares } from '../../../src/store/slots/shares.ts';
-import { parseIdentifier } from '../../../src/tags/identifiers.ts';
+import { parseIdentifier } from '../../../src/tags/names.ts';
 import { readGoJson } from '../../../src/transit/backup/go-json.ts';
 import type { Chance } from '../../chance.ts';
 import { anyText, shorterTexts, spoiledText, swollenText } from '../mutation.ts';

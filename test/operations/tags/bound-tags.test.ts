@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Caller, owner } from '../../../src/operations/declaration/operation.ts';
-import { readQuery } from '../../../src/operations/json-api/query.ts';
+import { readQuery } from '../../../src/operations/json-api/request.ts';
 import { loadOperation } from '../../../src/operations/runner.ts';
 import { refused } from '../../refusal.ts';
 import { BASE_URL, TagsApi } from './tags-api.ts';

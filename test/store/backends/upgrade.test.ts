@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { unavailable } from '../../../src/ground/errors.ts';
 import { backupStore, restoreStore } from '../../../src/store/administration/backup.ts';
-import { examineStore } from '../../../src/store/administration/doctor.ts';
+import { examineStore } from '../../../src/store/administration/repair.ts';
 import { storeStatus } from '../../../src/store/administration/status.ts';
 import { FileLock } from '../../../src/store/backends/files/file-lock.ts';
 import { FilesBackend } from '../../../src/store/backends/files/files-backend.ts';

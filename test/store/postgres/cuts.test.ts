@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asCofferError } from '../../../src/ground/errors.ts';
-import { rekey } from '../../../src/store/administration/rekey.ts';
+import { rekey } from '../../../src/store/administration/slots.ts';
 import type { SealedStore } from '../../../src/store/sealed/sealed-store.ts';
 import { isLong } from '../../long.ts';
 import { openWithKey } from '../temporary-store.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { initStore } from '../../../src/store/administration/init.ts';
-import { rekey } from '../../../src/store/administration/rekey.ts';
+import { rekey } from '../../../src/store/administration/slots.ts';
 import { issueToken, KEY, openTestStore, type Reply, send, startServer } from '../../servers/serving.ts';
 import { Cluster } from './cluster.ts';
 import { type Database, newSchema } from './database.ts';

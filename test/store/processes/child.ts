@@ -3,7 +3,7 @@
  * Writes a line for each change once that is acknowledged.
  */
 import { setImmediate as turn } from 'node:timers/promises';
-import { rekey } from '../../../src/store/administration/rekey.ts';
+import { rekey } from '../../../src/store/administration/slots.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { SealedStore } from '../../../src/store/sealed/sealed-store.ts';
 import type { Transaction } from '../../../src/store/store.ts';

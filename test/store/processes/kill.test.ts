@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { examineStore } from '../../../src/store/administration/doctor.ts';
+import { examineStore } from '../../../src/store/administration/repair.ts';
 import type { Chance } from '../../chance.ts';
 import { isLong, rounds } from '../../long.ts';
 import { seeded } from '../../seeded.ts';

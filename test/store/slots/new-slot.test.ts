@@ -3,12 +3,17 @@ import { systemClock } from '../../../src/ground/clock.ts';
 import { systemRandom } from '../../../src/ground/random.ts';
 import type { Backend } from '../../../src/store/backends/backend.ts';
 import { RootKey } from '../../../src/store/root-key.ts';
-import { Keyring } from '../../../src/store/slots/keyring.ts';
 import { prepareSlot } from '../../../src/store/slots/new-slot.ts';
 import { checkShareCounts } from '../../../src/store/slots/shares.ts';
-import { parseSlot, slotBlob } from '../../../src/store/slots/slot-file.ts';
-import { newSlotKeys, unwrapRootKey, wrapRootKey } from '../../../src/store/slots/slot-keys.ts';
+import {
+  newSlotKeys,
+  parseSlot,
+  slotBlob,
+  unwrapRootKey,
+  wrapRootKey,
+} from '../../../src/store/slots/slot-keys.ts';
 import type { SlotRequest } from '../../../src/store/slots/slot-kind.ts';
+import { Keyring } from '../../../src/store/slots/slot-list.ts';
 import { refusal, refused } from '../../refusal.ts';
 
 const context = { storeId: 'a store', clock: systemClock, random: systemRandom };

@@ -5,7 +5,7 @@ import { initStore } from '../../../src/store/administration/init.ts';
 import { addSlot, listSlots, removeSlot, replaceSlot } from '../../../src/store/administration/slots.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Credential } from '../../../src/store/slots/credential.ts';
-import { parseSlot, slotBlob } from '../../../src/store/slots/slot-file.ts';
+import { parseSlot, slotBlob } from '../../../src/store/slots/slot-keys.ts';
 import { asked } from '../../light-argon2.ts';
 import { refused } from '../../refusal.ts';
 import { intoDocuments, KEY, rawCredential, temporaryDirectory } from '../temporary-store.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { asCofferError } from '../../../src/ground/errors.ts';
 import { printChecked } from '../../../src/store/checked-json.ts';
-import { parseSlot, type Slot } from '../../../src/store/slots/slot-file.ts';
+import { parseSlot, type Slot } from '../../../src/store/slots/slot-keys.ts';
 
 const base64 = (length: number): string => Buffer.alloc(length, 7).toString('base64');
 const ARGON2ID = { name: 'argon2id', memoryKiB: 65_536, passes: 3, lanes: 4, salt: base64(16) };

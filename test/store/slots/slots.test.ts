@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/ground/clock.ts';
 import { unavailable } from '../../../src/ground/errors.ts';
 import { systemRandom } from '../../../src/ground/random.ts';
-import { rekey } from '../../../src/store/administration/rekey.ts';
 import {
   addSlot,
   listSlots,
+  rekey,
   removeSlot,
   replaceSlot,
   requireRemovable,
@@ -17,8 +17,7 @@ import type { Backend } from '../../../src/store/backends/backend.ts';
 import { openStore } from '../../../src/store/open.ts';
 import { SealedStore } from '../../../src/store/sealed/sealed-store.ts';
 import { prepareSlot } from '../../../src/store/slots/new-slot.ts';
-import { parseSlot, slotBlob } from '../../../src/store/slots/slot-file.ts';
-import { wrapRootKey } from '../../../src/store/slots/slot-keys.ts';
+import { parseSlot, slotBlob, wrapRootKey } from '../../../src/store/slots/slot-keys.ts';
 import { replacing } from '../struck-backend.ts';
 import { intoDocuments, KEY, newStoreDirectory, openWithKey, rawCredential } from '../temporary-store.ts';
 

@@ -20,8 +20,7 @@ import { perform } from '../../../operations/pipeline/perform.ts';
 import { mountEnd, type StoreLook } from '../../../operations/pipeline/store-look.ts';
 import { type Match, RouteTable, type ServedRoute } from '../../../operations/routes.ts';
 import { runToPrint } from '../../../operations/runner.ts';
-import type { NoteFailure } from '../../../service/outside-view.ts';
-import type { ServedCore } from '../../../service/served-core.ts';
+import type { NoteFailure, ServedCore } from '../../../service/served-core.ts';
 import {
   type Answer,
   dialectOf,

@@ -13,8 +13,7 @@ import type {
   WriteSession,
 } from '../backend.ts';
 import type { BackendOptions } from '../backend-kind.ts';
-import { versionOf } from '../version.ts';
-import type { Witness } from '../witness.ts';
+import { versionOf, type Witness } from '../witness.ts';
 import { isThere, readBlobFile } from './durable-files.ts';
 import { formatOf, newerFormatOf, WITH_LOG, withFormat } from './header-format.ts';
 import { DAMAGED, type Glance, glanceAt } from './log/glance.ts';

@@ -15,7 +15,7 @@ import {
   type WriteSession,
 } from '../backend.ts';
 import type { BackendOptions } from '../backend-kind.ts';
-import { versionOf } from '../version.ts';
+import { versionOf } from '../witness.ts';
 import { isThere, readBlobFile, readWhole, syncDirectory } from './durable-files.ts';
 import { FileLock } from './file-lock.ts';
 import { deleteGeneration, deleteNeighbours, writeGeneration } from './generation-files.ts';
@@ -27,10 +27,9 @@ import { Log } from './log/log.ts';
 import { syncInAttempts } from './log/next-file.ts';
 import { Room } from './log/room.ts';
 import type { OpenedFiles } from './opened-files.ts';
-import { prepareStore } from './prepare.ts';
+import { findStrays, prepareStore } from './prepare.ts';
 import type { StateName } from './state-directory.ts';
 import type { StoreDirectory } from './store-directory.ts';
-import { findStrays } from './strays.ts';
 
 /** Most attempts to read a state; each failed attempt means that another process has completed a commit. */
 const LOOKS = 1000;

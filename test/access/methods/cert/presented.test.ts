@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { extensionText, readPresented } from '../../../../src/access/methods/cert/judge.ts';
+import { extensionText, readPresented } from '../../../../src/access/methods/cert/login.ts';
 import { certMounts } from '../../../../src/access/methods/cert/mount-type.ts';
 import { writeRole } from '../../../../src/access/methods/cert/roles.ts';
 import type { Certificate } from '../../../../src/access/x509/certificate.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { meets } from '../../../../src/access/methods/cert/judge.ts';
+import { meets } from '../../../../src/access/methods/cert/login.ts';
 import type { Certificate } from '../../../../src/access/x509/certificate.ts';
 
 type Names = Pick<

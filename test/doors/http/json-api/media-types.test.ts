@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Exchange } from '../../../../src/doors/http/exchange.ts';
-import { baseUrlOf, refusedMediaType } from '../../../../src/doors/http/json-api/documents.ts';
+import { baseUrlOf, refusedMediaType } from '../../../../src/doors/http/json-api/json-api.ts';
 
 const TYPE = 'application/vnd.api+json';
 const exchange = (method: string, headers: Exchange['headers']) =>

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { rekey } from '../../../../src/store/administration/rekey.ts';
+import { rekey } from '../../../../src/store/administration/slots.ts';
 import {
   cleanUpAfterAll,
   openTestStore,

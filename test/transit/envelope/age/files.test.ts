@@ -7,9 +7,10 @@ import {
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../../../src/ground/random.ts';
-import { armored, dearmored } from '../../../../src/transit/envelope/age/armor.ts';
 import { isAge } from '../../../../src/transit/envelope/age/detect.ts';
 import {
+  armored,
+  dearmored,
   decryptAge,
   decryptAgeRange,
   encryptAge,

@@ -12,11 +12,12 @@ import type { Stanza } from '../../../../src/transit/envelope/age/header.ts';
 import { ageRecipient, parseRecipient, sealedFor } from '../../../../src/transit/envelope/age/recipients.ts';
 import { parseBech32, printBech32 } from '../../../../src/transit/key-types/age/bech32.ts';
 import { keyOfOneMessage } from '../../../../src/transit/key-types/age/kem.ts';
-import { isScalar, pointOf } from '../../../../src/transit/key-types/age/p256.ts';
 import {
   decapsulatedHybrid,
   decapsulatedP256,
+  isScalar,
   mlKemP256Kem,
+  pointOf,
 } from '../../../../src/transit/key-types/age/tagged.ts';
 
 function raise(why: string): never {

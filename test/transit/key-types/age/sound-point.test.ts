@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { agreedWith } from '../../../../src/transit/key-types/age/p256.ts';
 import { isSoundP256, isSoundX25519 } from '../../../../src/transit/key-types/age/sound-point.ts';
+import { agreedWith } from '../../../../src/transit/key-types/age/tagged.ts';
 
 const hex = (text: string): Buffer => Buffer.from(text, 'hex');
 const P256_PRIME = 'ffffffff00000001000000000000000000000000ffffffffffffffffffffffff';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { unlessRefused } from '../../../../ground/errors.ts';
 import { areas, type BlobRef, type Mend } from '../../backend.ts';
-import { isSameVersion, versionOf } from '../../version.ts';
+import { isSameVersion, versionOf } from '../../witness.ts';
 import {
   deleteFile,
   deleteTree,

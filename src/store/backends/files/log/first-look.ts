@@ -2,15 +2,13 @@ import { elapsedMs } from '../../../../ground/clock.ts';
 import { asCofferError, placed, unavailable } from '../../../../ground/errors.ts';
 import { pause } from '../../../../ground/pause.ts';
 import type { Version } from '../../backend.ts';
-import { versionOf } from '../../version.ts';
-import { WentBack } from '../../witness.ts';
+import { versionOf, WentBack } from '../../witness.ts';
 import type { FileLock } from '../file-lock.ts';
 import type { StateName } from '../state-directory.ts';
 import type { StoreDirectory } from '../store-directory.ts';
 import { isOfThisBoot } from './boot.ts';
-import { holeIn } from './hole.ts';
 import type { Above, Log } from './log.ts';
-import { settle } from './settle.ts';
+import { holeIn, settle } from './settle.ts';
 
 /** Time to wait for a writer that makes the state include what the log proves, in milliseconds. */
 const PATIENCE_MS = 2000;
