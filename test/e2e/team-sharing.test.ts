@@ -88,4 +88,42 @@ describe('values of an own store', () => {
     push(alice);
     expect(await alice.place.run('team check')).toMatchObject({ exitCode: 0, stdout: '' });
   });
+
+  it('are named to the author who adds a colleague or encrypts more, and the command that is named moves them', async () => {
+    const { people, alice } = await author();
+    const bob = people.person('bob');
+    await alice.place.ok('transit keys create other');
+    writeFileSync(alice.place.file('other.env'), 'A=1\n');
+    await alice.place.ok('secrets encrypt -q other.env --key other');
+    appendFileSync(alice.place.file('.coffer.yaml'), '  - files: other.env\n    key: app\n');
+    await alice.place.ok('team init -q');
+    writeFileSync(alice.place.file('bob.pub'), bob.key);
+    const added = await alice.place.run('team add bob bob.pub');
+    expect(added.exitCode).toBe(0);
+    expect(added.stderr).toContain(
+      'coffer: warning: bob cannot decrypt values that were not encrypted with the keyring (run "coffer team check" to list them)\n',
+    );
+    const lacking =
+      'other.env: other members cannot decrypt A: encrypted with a key that the keyring does not';
+    const same = await alice.place.run('secrets encrypt other.env');
+    expect(same).toMatchObject({ exitCode: 0, stderr: expect.stringContaining(lacking) });
+    const [, moving = ''] = /run "(coffer secrets decrypt [^"]+)"/.exec(same.stderr) ?? [];
+    writeFileSync(alice.place.file('copy.env'), readFileSync(alice.place.file('other.env')));
+    await typed(alice, [moving.replace('other.env', 'copy.env')]);
+    expect(readFileSync(alice.place.file('copy.env'), 'utf8')).toBe('A=1\n');
+    appendFileSync(alice.place.file('other.env'), 'B=2\n');
+    const mixed = await alice.place.run('secrets encrypt other.env');
+    expect(mixed).toMatchObject({ exitCode: 0, stderr: expect.stringContaining(lacking) });
+    const [, again = ''] = /run "(coffer secrets set [^"]+)"/.exec(mixed.stderr) ?? [];
+    await typed(alice, [`printf 1 | ${again}`]);
+    expect(await alice.place.ok('secrets decrypt other.env --stdout')).toBe('A=1\nB=2');
+  });
+
+  it('are not suspected where the keyring decrypts all, by "team add" and "secrets encrypt"', async () => {
+    const { people, alice } = await author();
+    await typed(alice, moving);
+    writeFileSync(alice.place.file('bob.pub'), people.person('bob').key);
+    expect((await alice.place.run('team add bob bob.pub')).stderr).not.toContain('cannot decrypt');
+    expect((await alice.place.run('secrets encrypt .env')).stderr).not.toContain('warning');
+  });
 });

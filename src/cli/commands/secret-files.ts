@@ -25,6 +25,7 @@ import { parsedFile } from '../secret-files/secret-file.ts';
 import {
   committedFile,
   committedValues,
+  locatedIn,
   openFiles,
   requireFile,
   rewrapFiles,
@@ -33,6 +34,7 @@ import {
   warnOfDamaged,
 } from '../secret-files/transform.ts';
 import type { Session } from '../session.ts';
+import { teamKeysFor } from '../team/nearest.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 
 /** Files, or standard input, whose result is then printed. */
@@ -82,6 +84,10 @@ export const encrypt: Command = {
       sealings.push({ ...plan, known });
     }
     await outcomes.write(sealings, await sealFiles(session, sealings), ENCRYPTED);
+    for (const { path, file, key, places } of plans) {
+      const used = places.length > 0 ? key.name : undefined;
+      (await teamKeysFor(session, path))?.warnOfOtherKeys(path, locatedIn({ path, file }), used);
+    }
     if (options.has(KEY)) for (const sealing of sealings) sayLeft(session, sealing);
     if (outcomes.exitCode === DONE) await remindOfGitSetup(session, rulebook, paths);
     return outcomes.exitCode;

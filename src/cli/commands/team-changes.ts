@@ -1,4 +1,4 @@
-import { exists, invalid, notFound } from '../../ground/errors.ts';
+import { exists, invalid, notFound, refusedAs } from '../../ground/errors.ts';
 import { meantText, nearest } from '../../ground/nearness.ts';
 import { systemRandom } from '../../ground/random.ts';
 import { type CardFact, idsNeededBy } from '../../team/fact.ts';
@@ -14,7 +14,7 @@ import { readFileWhole } from '../files/in-file.ts';
 import { inputText, OR_FILE, textOrFile } from '../files/input.ts';
 import { printDocument } from '../files/output.ts';
 import { type Given, textOption } from '../given.ts';
-import { otherKeyringsOf, rewrapRuled } from '../secret-files/ruled-files.ts';
+import { otherKeyringsOf, rewrapRuled, valuesUnder } from '../secret-files/ruled-files.ts';
 import type { Session } from '../session.ts';
 import { grant, newEpoch, newVersion, requireStayingAdmin, settleKeys } from '../team/acts.ts';
 import { Changes, sayOnlyWay } from '../team/changes.ts';
@@ -24,7 +24,7 @@ import { TeamMemory } from '../team/memory.ts';
 import type { KeyringPlace } from '../team/place.ts';
 import { requireSigningCard } from '../team/signer.ts';
 import { factsElsewhere } from '../team/witness.ts';
-import { identityIn, identityOption, keyringHere, openKeyringHere } from './team.ts';
+import { identityIn, identityOption, keyringHere, openKeyringHere, valuesNotOfKeyring } from './team.ts';
 
 /* Commands that change a keyring. */
 
@@ -98,6 +98,13 @@ export const add: Command = {
     session.say(
       `${name} can decrypt all secrets of this repository, past ones included${isAdmin ? ', and change the team' : ''}.`,
     );
+    const others = await valuesUnder(session, keyring.place)
+      .then((used) => valuesNotOfKeyring(session, keyring, used))
+      .catch(refusedAs([]));
+    if (others.length > 0)
+      session.warn(
+        `${name} cannot decrypt values that were not encrypted with the keyring (run "coffer team check" to list them)`,
+      );
     if (fresh !== undefined) session.streams.out.write(`# at least: ${id}\n${fresh}\n`);
     else {
       await printDocument(session, { id: fact.id, name, role, trust: id });

@@ -208,7 +208,7 @@ const valuesWithoutVersion = (state: Judgement, used: readonly RuledFile[]): rea
   );
 
 /** Returns descriptions of files with values that are not of the keyring, such as those of an author's store. */
-async function valuesNotOfKeyring(
+export async function valuesNotOfKeyring(
   session: Session,
   keyring: TeamKeyring,
   used: readonly RuledFile[],

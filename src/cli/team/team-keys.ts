@@ -120,6 +120,25 @@ export class TeamKeys {
     });
   }
 
+  /**
+   * Warns of values that are encrypted with keys which no fact of the keyring names. Nothing is opened for it.
+   * @param key that other values of the file were encrypted with now, so that no store decrypts the whole file
+   */
+  warnOfOtherKeys(path: string, values: readonly FoundValue[], key: string | undefined): void {
+    const { facts } = loadFacts(this.place.directory);
+    const keys = new Set([...facts.values()].map(({ version }) => version?.key));
+    const others = values.filter(({ value }) => value.mount === DEFAULT_MOUNT && !keys.has(value.key));
+    const [first] = others;
+    if (first === undefined) return;
+    const { name } = first;
+    const names = others.map(({ name }) => name).join(', ');
+    const again = `to set it again, run "coffer secrets set ${shellWord(path)} ${shellWord(name)} --key ${key}"`;
+    const own = key === undefined ? this.#ownStoreHint(first) : again;
+    this.#session.warn(
+      `${path}: other members cannot decrypt ${names}: encrypted with a key that the keyring does not have${own === '' ? '' : ` (${own})`}`,
+    );
+  }
+
   async #isAdopted(
     keyring: TeamKeyring,
     version: JudgedVersion,
@@ -231,7 +250,6 @@ export class TeamKeys {
   }
 }
 
-/** Returns the versions of the number that a value names, in the order in which they are tried. */
 /** Returns the commands for values that the own store encrypted before there was a keyring; empty without a store. */
 export function ownStoreHint({ settings }: Session, path: string | undefined): string {
   const store = directoryOf(settings.storeLocation);
@@ -260,6 +278,7 @@ export async function valuesOfOthers(
   return others;
 }
 
+/** Returns the versions of the number that a value names, in the order in which they are tried. */
 const versionsOf = ({ state }: TeamKeyring, { value }: FoundValue): readonly JudgedVersion[] =>
   (state.versions.get(value.key) ?? []).filter(({ fact }) => fact.version.number === value.version);
 
