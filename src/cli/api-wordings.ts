@@ -10,6 +10,10 @@ const OF_LOGINS: readonly Rewording[] = [
   [/^auth methods cannot create root tokens/, 'a login method cannot give the policy root'],
   [/^bad token/, 'unknown token'],
   [
+    /^invalid key size for HMAC key, must be between 32 and 512 bytes/,
+    'an HMAC key needs a size of 32 to 512 bytes',
+  ],
+  [
     /^batch tokens cannot be root tokens/,
     'a batch token cannot have the policy root',
     'name a policy with --policy NAME; without one, a token has the policies of the token that creates it',
@@ -251,5 +255,6 @@ export const HINT_WORDINGS: readonly Rewording[] = [
   [/\bmin_(de|en)cryption_version of this key is/, '--min-$1cryption-version of this key is'],
   [/^set derived as well$/, 'use --derived'],
   [/^omit derived, or /, 'omit --derived, or '],
+  [/^use 32 to 512 bytes$/, 'e.g. --key-size 32'],
   [/; over HTTP, the parameter organization$/, ''],
 ];

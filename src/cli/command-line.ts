@@ -111,7 +111,9 @@ async function explained(
 ): Promise<unknown> {
   const first = asCofferError(error);
   const known =
-    first && session && first.kind === 'exists' ? await keyFirst(first, invocation, session) : first;
+    first && session && (first.kind === 'exists' || invocation.path.at(-1) === 'export')
+      ? await keyFirst(first, invocation, session)
+      : first;
   // A store that stays locked has no text of the API, and scripts run into it often.
   if (known === undefined || known.kind === 'sealed') return error;
   const { aboutPolicy, isPolicyMistake } = await import('./policy-mistakes.ts');
@@ -123,7 +125,8 @@ async function explained(
   const { withForce } = await import('./forced-rotation.ts');
   const forced = withForce(plain, invocation);
   if (forced !== undefined) return forced;
-  if (!ABOUT_NAMES.has(known.kind)) return plain;
+  const isOfSelf = invocation.path[0] === 'token' && invocation.given.arguments[0] === 'self';
+  if (!ABOUT_NAMES.has(known.kind) && !isOfSelf) return plain;
   const { inPlace } = await import('./misplaced.ts');
   const placed = inPlace(plain, invocation);
   if (placed !== undefined) return placed;

@@ -1,4 +1,6 @@
-import { asCofferError, type CofferError } from '../ground/errors.ts';
+import { asCofferError, type CofferError, invalid, refusedAs } from '../ground/errors.ts';
+import { isObject } from '../ground/objects.ts';
+import { notExportable } from '../transit/export.ts';
 import type { ArgumentSpec, Invocation, OptionSpec } from './command.ts';
 import { textOption } from './given.ts';
 import type { Session } from './session.ts';
@@ -21,6 +23,8 @@ export async function aboutKeyFirst(
   { path, command, given }: Invocation,
   session: Session,
 ): Promise<CofferError | undefined> {
+  if (error.message === 'missing required value --key-type')
+    return aboutExport(session, given.arguments[0] ?? '');
   const isOfFile = error.kind === 'exists' && error.hint === REPLACING;
   if (!isOfFile || session.settings.address !== undefined || session.prompts.available()) return undefined;
   const isKey = ({ offers }: ArgumentSpec | OptionSpec): boolean =>
@@ -42,4 +46,17 @@ export async function aboutKeyFirst(
     const known = asCofferError(refusal);
     return known?.kind === 'not-found' || known?.kind === 'unsupported' ? known : undefined;
   }
+}
+
+/** Returns the refusal of an export, whatever is to be exported: of a key without a public part. */
+async function aboutExport(session: Session, name: string): Promise<CofferError | undefined> {
+  const runner = session.settings.address === undefined ? await session.runnerUnasked() : undefined;
+  if (runner === undefined) return undefined;
+  const asking = await withPermission(session, runner);
+  const outcome = await asking.run('transit keys read', { name }).catch(refusedAs(undefined));
+  const key = isObject(outcome?.data) ? outcome.data : {};
+  const hasPublic = Object.values(key['keys'] ?? {}).some((version) => Boolean(version?.['public_key']));
+  if (key['exportable'] !== false || hasPublic) return undefined;
+  const { message, hint } = notExportable(name);
+  return invalid(message, { hint });
 }

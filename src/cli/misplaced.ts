@@ -17,6 +17,8 @@ export const inPlace = (error: CofferError, typed: Invocation): CofferError | un
   withRecipientOption(error, typed) ??
   withSpacesForCommas(error, typed) ??
   withBinding(error, typed) ??
+  withPolicyPiped(error, typed) ??
+  withOwnToken(error, typed) ??
   withNameFirst(error, typed) ??
   withSignatureAsOption(error, typed) ??
   withKeyFirst(error, typed);
@@ -221,11 +223,52 @@ const PAIR = /^[^\s=]+=\S*$/;
  * Adds, to an error about KEY=VALUE in the place of a tag, the command that sets such tags on a workspace.
  * @returns undefined if the error is about anything else
  */
-function withBinding(error: CofferError, { path, given }: Invocation): CofferError | undefined {
+function withBinding(error: CofferError, typed: Invocation): CofferError | undefined {
+  const { path, command: spec, given } = typed;
+  const [ofTags, plain] = [true, false].map((isPair) =>
+    textsOption(given.options, 'tag').filter((word) => PAIR.test(word) === isPair),
+  );
+  if (spec.options.some(({ flag }) => flag === 'bind') && ofTags?.length && REFUSED.test(error.message)) {
+    const bound = [...textsOption(given.options, 'bind'), ...ofTags];
+    const options = new Map<string, OptionValue>([...given.options, ['bind', bound], ['tag', plain ?? []]]);
+    if (!plain?.length) options.delete('tag');
+    const words = [...given.arguments, ...typedOptions(spec, options)];
+    return withOtherHint(
+      error,
+      `tags with a value are set with --bind: run "${['coffer', ...path, ...words].map(shellWord).join(' ')}"`,
+    );
+  }
   const pairs = given.arguments.filter((word) => PAIR.test(word));
   if (path[0] === 'transit' || pairs.length === 0 || !REFUSED.test(error.message)) return undefined;
   const ofCommand = path.join(' ') === 'workspaces tag' ? given.arguments[0] : undefined;
   const [workspace = ofCommand ?? 'WS'] = textsOption(given.options, 'workspace');
   const command = ['coffer', 'workspaces', 'bind', workspace, ...pairs].map(shellWord).join(' ');
   return withOtherHint(error, `tags with a value are set on a workspace with "${command}"`);
+}
+
+/** Beginning of the text of a policy. */
+const POLICY_TEXT = /^\s*(?:path|name)\s*"|^\s*[{#]/;
+
+/**
+ * Adds, to an error about the text of a policy in the place of its file, the command that reads the text.
+ * @returns undefined if the error is about anything else
+ */
+function withPolicyPiped(error: CofferError, { path, given }: Invocation): CofferError | undefined {
+  const [name = '', text = ''] = given.arguments;
+  if (path.join(' ') !== 'policy write' || !POLICY_TEXT.test(text)) return undefined;
+  const command = ['coffer', ...path, name].map(shellWord).join(' ');
+  return withOtherHint(
+    error,
+    text.includes('\n')
+      ? `write the text to a file, and run "${command} FILE"`
+      : `for the text itself, run: printf %s ${shellWord(text)} | ${command} -`,
+  );
+}
+
+/** Adds, to an error about "self" in the place of a token, the command for the own one. */
+function withOwnToken(error: CofferError, { path, command, given }: Invocation): CofferError | undefined {
+  const isOwn =
+    path[0] === 'token' && given.arguments[0] === 'self' && command.arguments[0]?.required === false;
+  if (!isOwn) return undefined;
+  return withOtherHint(error, `for your own token, run "${['coffer', ...path].join(' ')}"`);
 }

@@ -23,7 +23,7 @@ export function keyAmongFiles(words: readonly string[]): MeantWords | undefined 
   const files = words.filter(isFile);
   const [key, ...others] = words.filter((word) => !isFile(word));
   if (key === undefined || others.length > 0 || files.length === 0) return undefined;
-  if (!KEY_NAME.test(key) || isThere(key)) return undefined;
+  if (!KEY_NAME.test(key) || isThere(key) || isNamedAsSignature(key)) return undefined;
   return { words: files, key, why: `no file ${key}: --key names the key` };
 }
 
@@ -41,6 +41,10 @@ export function meantToVerify(
     const signed = signedFileOf(first);
     return signed === undefined ? undefined : { words: [signed], why };
   }
+  const gone = [first, second].find((word) => isNamedAsSignature(word) && !isThere(word));
+  const [there] = [first, second].filter(isRegularFile);
+  if (gone !== undefined && there !== undefined)
+    return { words: [there, gone], why: gone === second ? `no file ${gone}` : `no file ${gone}, and ${why}` };
   const isSignature = (word: string): boolean =>
     isText(word) || (isRegularFile(word) && (isNamedAsSignature(word) || isCiphertext(word)));
   if (isSignature(first) && !isSignature(second) && isFile(second)) return { words: [second, first], why };

@@ -66,6 +66,14 @@ describe('a command line of another program', () => {
     ['--sign app.yaml', 'sign app.yaml --key NAME'],
     ['--verify f.txt.sig', 'verify f.txt --key NAME'],
     ['--verify f.txt.sig f.txt', 'verify f.txt --key NAME'],
+    ['--verify gone.sig f.txt', 'verify f.txt --key NAME'],
+    ['verify gone.sig f.txt gone.pub', 'verify f.txt --key NAME'],
+    ['--armor --export releases', 'transit keys public releases'],
+    ['get db -f app.yaml', 'secrets get app.yaml db'],
+    ['unset db -f app.yaml', 'secrets unset app.yaml db'],
+    ['describe key app', 'transit keys read app'],
+    ['get key app', 'transit keys read app'],
+    ['create key orders', 'transit keys create orders'],
     ['--export releases', 'transit keys public releases'],
     ['mv a b', 'secrets get FILE NAME | coffer secrets set FILE NEW'],
   ])('is answered with what does the same: %s', async (line, first) => {
@@ -90,6 +98,18 @@ describe('a command line of another program', () => {
     ['encrypt -p f.txt', 'transit envelope encrypt --passphrase --in f.txt'],
     ['--import k.asc', 'transit import NAME --in FILE'],
     ['team ad bob', 'team add'],
+    ['encrypt -f plain.yaml', 'secrets encrypt plain.yaml'],
+    ['describe secret db app.yaml', 'secrets get app.yaml NAME'],
+    ['get secret db -o yaml', 'secrets get FILE NAME'],
+    ['create secret generic db', 'secrets set FILE NAME'],
+    ['set db v -f app.yaml', 'secrets set app.yaml db'],
+    ['delete key orders', 'transit keys delete orders'],
+    ['delete policy p', 'policy delete p'],
+    ['keypair', 'transit keys create NAME --type x25519'],
+    ['age-keygen -o key.txt', 'transit keys create NAME --type x25519'],
+    ['plan', 'tags apply --dry-run FILE'],
+    ['snapshots', 'store backup FILE'],
+    ['--armor --sign f.txt', 'sign f.txt --key NAME'],
   ])('names the command first that is meant most often: %s', async (line, first) => {
     expect(commandsIn(await (await prepared()).refused(line, 2))[0]).toBe(first);
   });

@@ -15,6 +15,7 @@ import { type Given, namesOtherServer, textOption } from '../given.ts';
 import { outOptions } from '../parse/operation-spec.ts';
 import { FIELD, FORMAT, fieldOption, formatOption, JSON_FORMAT } from '../parse/vault-options.ts';
 import type { Session } from '../session.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 
 /*
  * Commands for API paths of Vault, such as `vault read`: on the local store, on a Coffer server, or on any other
@@ -80,7 +81,7 @@ async function run(session: Session, method: PathRequest['method'], given: Given
   const format = textOption(given.options, FORMAT);
   const printing = format === undefined ? session : session.inFormat(format);
   const file = await outPlaceOf(session, given.options);
-  const parameters = Object.fromEntries(texts.flatMap((text) => parametersOf(session, text)));
+  const parameters = parametersIn(session, method, place, texts);
   if (isForGood) await refuseFirst(session, path);
   const runner = await session.runner();
   if (isForGood && !(await session.confirmed(async () => `Permanently delete ${path}?`))) return FAILED;
@@ -116,6 +117,32 @@ async function run(session: Session, method: PathRequest['method'], given: Given
   await printResult(shown.session, shown.result, shown.shape ?? shape, destination);
   if (outcome.created) await sayNewKey(session, path);
   return DONE;
+}
+
+/** Groups of commands for what other programs name behind the verb: `delete key orders`. */
+const NOUNS: Readonly<Record<string, string>> = {
+  key: 'transit keys',
+  policy: 'policy',
+  tag: 'tags',
+  workspace: 'workspaces',
+};
+
+/** Parses the parameters; for a name in their place, the error has the command that deletes it. */
+function parametersIn(
+  session: Session,
+  method: PathRequest['method'],
+  place: string,
+  texts: readonly string[],
+): PathRequest['parameters'] {
+  const group = method === 'DELETE' ? NOUNS[place.replace(/s$/, '')] : undefined;
+  const [name = ''] = texts;
+  try {
+    return Object.fromEntries(texts.flatMap((text) => parametersOf(session, text)));
+  } catch (error) {
+    const known = asCofferError(error);
+    if (known === undefined || group === undefined || texts.length > 1) throw error;
+    throw withOtherHint(known, `did you mean "coffer ${group} delete ${shellWord(name)}"?`);
+  }
 }
 
 /** Warns that a change was made in the local store, although a server is named for other programs. */

@@ -20,6 +20,7 @@ export const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map<string,
   ['server', ['serve']],
   ['audit enable', ['serve --audit-log FILE']],
   ...each(['generate', 'generate-key', 'genkey', 'gen-key'], ['keygen']),
+  ['plan', ['tags apply --dry-run FILE']],
   ...each(['passwd', 'change-passphrase', 'password'], ['passphrase change']),
   ['tags move', ['tags rename']],
   ['get keys', ['transit keys list']],
@@ -71,7 +72,10 @@ const SHOWING_SECRETS =
 
 /** What does the work of commands of pass and sops, which keep each secret in a file of its own, or its readers. */
 const OF_STORES_OF_FILES: readonly (readonly [string, string])[] = [
-  ['insert', 'use "coffer secrets set FILE NAME", which asks for the value'],
+  ...each(
+    ['insert', 'create secret'],
+    'use "coffer secrets set FILE NAME", which asks for the value; "coffer secrets encrypt FILE" encrypts a file that is there',
+  ),
   ['git', 'use git itself; "coffer secrets git-setup" lets it show and merge decrypted values'],
   ...each(
     ['find', 'grep', 'search'],
@@ -116,7 +120,15 @@ export const INSTEAD: ReadonlyMap<string, string> = new Map([
   ...each(['list', 'disable'], AUDIT_LOG, 'audit '),
   ['audit tail', 'use "coffer audit show FILE --last 20"'],
   ['audit errors', 'use "coffer audit show FILE --failed"'],
-  ...each(['cat', 'view'], SHOWING_SECRETS),
+  ...each(['cat', 'view', 'get secret', 'describe secret'], SHOWING_SECRETS),
+  ...each(
+    ['age-keygen', 'keypair'],
+    'use "coffer transit keys create NAME --type x25519"; "coffer transit keys public NAME --format age" shows its recipient',
+  ),
+  [
+    'snapshots',
+    'a backup is a file: "coffer store backup FILE" writes one, "coffer store verify FILE" checks it, "coffer store restore FILE" restores it',
+  ],
   ...each(['cat', 'view'], SHOWING_SECRETS, 'secrets '),
   ...OF_STORES_OF_FILES,
   ['whoami', 'use "coffer token lookup" with a server; a local store has no users, "coffer status" shows it'],
@@ -146,9 +158,15 @@ const UNDO =
   'no command undoes a change: use git for a file, "coffer transit keys reinstate KEY VERSION" for a revoked key version, ' +
   '"coffer transit keys soft-delete-restore KEY" for a soft-deleted key, "coffer store restore FILE" for a store';
 
-/** Returns what to do instead of a command that a group does not have. */
-export const insteadOfCommand = (path: readonly string[], word: string): string | undefined =>
-  INSTEAD.get([...path, word].join(' ')) ?? (UNDOING.has(word) ? UNDO : undefined);
+/** Returns what to do instead of a command that a group does not have, such as one of two words. */
+export const insteadOfCommand = (
+  path: readonly string[],
+  word: string,
+  next: string | undefined,
+): string | undefined =>
+  INSTEAD.get([...path, word, next].join(' ')) ??
+  INSTEAD.get([...path, word].join(' ')) ??
+  (UNDOING.has(word) ? UNDO : undefined);
 
 /** Options with which sops and age are called, and the commands that do the same. */
 const DECRYPTING = 'did you mean "coffer secrets decrypt FILE --stdout"?';

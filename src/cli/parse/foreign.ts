@@ -1,6 +1,7 @@
 import { isRegularFile } from '../../ground/directories.ts';
 import { formatOf } from '../../secret-files/formats.ts';
 import { shellWord } from '../terminal/shell-word.ts';
+import type { NextWord } from './suggestion.ts';
 
 /* Command lines of sops, age, gpg and pass: their words are those of the command that does the same here. */
 
@@ -47,7 +48,7 @@ const OPTION = /^--?(?<name>[A-Za-z][\w-]*)(?:=(?<value>.*))?$/s;
  * Reads the words of another program's command line.
  * @param words those after the command, or all if there is none
  */
-export function readForeign(words: readonly string[]): ForeignLine {
+function readForeign(words: readonly string[]): ForeignLine {
   const rest = [...words];
   const plain: string[] = [];
   const values: Record<Valued, string[]> = {
@@ -76,6 +77,15 @@ export function readForeign(words: readonly string[]): ForeignLine {
     ...values.recipients.map((file) => `@${file}`),
   ].filter((text) => text !== '' && text !== '@');
   return { words: plain, recipients, out, extract, identity, inPlace, passphrase };
+}
+
+/** Returns the words after an unknown one, as far as suggestions depend on them. */
+export function nextWord(argv: readonly string[], unknown = ''): NextWord {
+  // Options of another program are no arguments of the command that does the same here.
+  const [word, ...others] = readForeign(argv.slice(argv.indexOf(unknown) + 1)).words;
+  const isFile = word !== undefined && isRegularFile(word);
+  const file = isFile ? undefined : others.find(isRegularFile);
+  return { word, isFile, file };
 }
 
 const ENVELOPE = ['transit', 'envelope'];
@@ -178,7 +188,8 @@ const SIGNATURE = /\.(?:sig|minisig|asc)$/;
 export function withWords(hint: string, words: readonly string[], isNamed: boolean): string {
   const line = readForeign(words);
   const files = line.words.filter(isRegularFile);
-  const names = line.words.filter((word) => !isRegularFile(word));
+  // A signature that is not there is no name either.
+  const names = line.words.filter((word) => !isRegularFile(word) && !SIGNATURE.test(word));
   const [file] = files;
   // What brings something back does not take the file that was changed.
   const isOther = file === undefined || / restore FILE\b/.test(hint) || / set FILE NEW\b/.test(hint);

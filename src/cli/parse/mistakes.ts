@@ -114,19 +114,22 @@ export function tooManyWords(message: string, { argv, path, command, words, help
   if (verifying !== undefined) return invalid(message, { hint: `run ${verifying}` });
   const ofEnvelope = wordsOfEnvelope(path, words);
   if (ofEnvelope !== undefined) return invalid(message, { hint: ofEnvelope });
-  const [, , signature = ''] = words;
-  if (
-    words.length === 3 &&
-    SIGNATURE.test(signature) &&
-    command?.options.some(({ flag }) => flag === 'signature')
-  )
-    return invalid(message, {
-      hint: `run "${['coffer', ...path, ...words.slice(0, 2), '--signature', signature].map(shellWord).join(' ')}"`,
-    });
+  const ofSignature = withSignature(path, words);
+  if (ofSignature !== undefined && command?.options.some(({ flag }) => flag === 'signature'))
+    return invalid(message, { hint: `run ${ofSignature}` });
   const takesFiles = command?.options.some(({ flag }) => flag === IN) === true;
   const takesValue = command?.arguments.some(({ metavar }) => metavar === 'VALUE') === true;
   const advice = takesValue ? 'quote a value that has spaces; ' : takesFiles ? 'name a file with --in; ' : '';
   return invalid(message, { hint: advice + help });
+}
+
+/** Returns the command for a key, a value and a signature, in any order; for files, that which verifies files. */
+function withSignature(path: readonly string[], words: readonly string[]): string | undefined {
+  if (words.length !== 3) return undefined;
+  const signature = words.find((word) => SIGNATURE.test(word));
+  if (signature === undefined) return words.some(isRegularFile) ? verifyingInstead(words) : undefined;
+  const others = signature === words[0] ? ['NAME', 'VALUE'] : words.filter((word) => word !== signature);
+  return `"${['coffer', ...path, ...others, '--signature', signature].map(shellWord).join(' ')}"`;
 }
 
 /** Returns the hint for too many words after a command for an encrypted file: its key, or further files. */

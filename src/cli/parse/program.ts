@@ -1,6 +1,5 @@
 import { Argument, CommanderError, Option, Command as Program } from 'commander';
 import { alternatives } from '../../ground/alternatives.ts';
-import { isRegularFile } from '../../ground/directories.ts';
 import { CofferError, invalid } from '../../ground/errors.ts';
 import { nearest } from '../../ground/nearness.ts';
 import { version } from '../../ground/version.ts';
@@ -30,10 +29,10 @@ import { topicPages } from '../topics/registry.ts';
 import { wrapped } from '../wrap.ts';
 import { insteadOfCommand, insteadOfOption } from './elsewhere.ts';
 import { everywhereBeside, everywhereOptions, invocation } from './everywhere.ts';
-import { insteadOfForeign, readForeign, withWords } from './foreign.ts';
+import { insteadOfForeign, nextWord, withWords } from './foreign.ts';
 import { insteadForSignatures, pipedExample, swallowedBy, tooManyWords, usageOf } from './mistakes.ts';
 import { requireAlone } from './signing-habits.ts';
-import { ANY_KEY, type NextWord, suggestionFor } from './suggestion.ts';
+import { ANY_KEY, suggestionFor } from './suggestion.ts';
 import { wholeCommand } from './whole-command.ts';
 
 /** Result of parsing with commander. */
@@ -65,6 +64,10 @@ export async function parseWithCommander(
       if (unknown !== undefined) throw usageMistake(unknownCommand(unknown), building, { argv, tree });
       return { kind: 'print', text: building.printed };
     }
+    // With gpg they say how a result is written; what the others mean is said by their error.
+    const others = building.path.length === 0 ? argv.filter((word) => !ARMOR.has(word)) : argv;
+    if (others.length > 0 && others.length < argv.length)
+      await parseWithCommander(others, tree, streams, colour);
     const helped = helpBelow(argv, error, building.path, tree);
     if (helped !== undefined) return parseWithCommander(helped, tree, streams, colour);
     throw usageMistake(error, building, { argv, tree });
@@ -108,6 +111,8 @@ export class MissingKey extends CofferError {
 const MIN_HELP_COLUMN = 15;
 
 const HELP_CODES = new Set(['commander.help', 'commander.helpDisplayed', 'commander.version']);
+
+const ARMOR: ReadonlySet<string> = new Set(['-a', '--armor', '--armour']);
 
 const HELP_WORDS: ReadonlySet<string> = new Set(['-h', '--help', 'help']);
 
@@ -188,7 +193,8 @@ function usageMistake(
   const known =
     unknown === undefined
       ? (insteadForSignatures(argv, path, typed) ?? insteadOfOption(path, typed, flags))
-      : (insteadOfCommand(path, unknown) ?? wholeCommand(tree, path, argv.slice(argv.indexOf(unknown))));
+      : (insteadOfCommand(path, unknown, rest[0]) ??
+        wholeCommand(tree, path, argv.slice(argv.indexOf(unknown))));
   const instead =
     insteadOfForeign([...path, unknown ?? `--${typed}`], rest) ??
     (known && withWords(known, rest, path.length === 0 && unknown === undefined));
@@ -204,14 +210,6 @@ function usageMistake(
   return meant.some((words) => words.includes(` ${ANY_KEY} `))
     ? new MissingKey(first, hint, before)
     : invalid(first, { hint });
-}
-
-function nextWord(argv: readonly string[], unknown = ''): NextWord {
-  // Options of another program are no arguments of the command that does the same here.
-  const [word, second] = readForeign(argv.slice(argv.indexOf(unknown) + 1)).words;
-  const isFile = word !== undefined && isRegularFile(word);
-  const file = !isFile && second !== undefined && isRegularFile(second) ? second : undefined;
-  return { word, isFile, file };
 }
 
 /** Joins a hint, which may be a question, and a reference to the help. */

@@ -24,6 +24,9 @@ const MEANT: Readonly<Record<string, RegExp>> = {
   verify: /^(?:[VmxpP]|V[a-z]*m)$/,
 };
 
+/** Extensions of files that are not there, rather than names of keys. */
+const FILE_NAMED = /\.(?:sig|minisig|asc|pub|pem)$/;
+
 /** Extensions of the signatures that a file is verified with if none is named. */
 const SIGNATURE = /\.(?:sig|minisig)$/;
 
@@ -47,7 +50,7 @@ function partsOf(words: readonly string[]): Parts {
 /** Tells a file, its signature and a key apart, in any order. */
 function plainParts(words: readonly string[]): Parts {
   const files = words.filter(isRegularFile);
-  const [key] = words.filter((word) => !isRegularFile(word));
+  const [key] = words.filter((word) => !isRegularFile(word) && !FILE_NAMED.test(word));
   const signature = files.find((word) => SIGNATURE.test(word));
   const others = files.filter((word) => word !== signature);
   const [file = signature?.replace(SIGNATURE, ''), publicKey] = others;

@@ -30,7 +30,7 @@ const NOTHING_HERE: ReadonlySet<string> = new Set(['get', 'info', 'set']);
 const FOR_NAMED_VALUE: ReadonlySet<string> = new Set(['get', 'set', 'unset']);
 
 /** Words for reading, of which the one at the top may mean a key or a value of a file. */
-const FOR_READING: ReadonlySet<string> = new Set(['get', 'show']);
+const FOR_READING: ReadonlySet<string> = new Set(['get', 'show', 'describe']);
 const FOR_ONE_VALUE = 'secrets get FILE NAME';
 
 /**
@@ -56,7 +56,7 @@ export interface NextWord {
   readonly word?: string | undefined;
   /** Whether it is the path of an existing file. */
   readonly isFile: boolean;
-  /** Word after it, if only that is the path of an existing file. */
+  /** First word after it that is the path of an existing file, if it is none itself. */
   readonly file?: string | undefined;
 }
 
@@ -124,6 +124,9 @@ function suggestionAsSpelled(
   if (path.length === 0 && FOR_NAMED_VALUE.has(word)) {
     if (ofFile) return [`${FOR_VALUES}${word} ${shellWord(next.word)} NAME`];
     if (next.word === undefined) return [`${FOR_VALUES}${word}`];
+    // With dotenvx, the name comes first: get NAME -f FILE.
+    if (next.file !== undefined && formatOf(next.file) !== undefined)
+      return [`${FOR_VALUES}${word} ${[next.file, next.word].map(shellWord).join(' ')}`];
   }
   if (path.length === 0 && word === 'show' && ofFile) {
     const file = shellWord(next.word);

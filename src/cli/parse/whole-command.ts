@@ -4,6 +4,10 @@ import { shellWord } from '../terminal/shell-word.ts';
 
 /** Finds the whole command that was meant by words that are all right, but in another order or group. */
 
+/** Commands for what other programs name behind the verb: `describe key orders`. */
+const NOUNS: Readonly<Record<string, readonly string[]>> = { key: ['transit', 'keys'], policy: ['policy'] };
+const READING: ReadonlySet<string> = new Set(['get', 'show', 'describe']);
+
 /** Words of other programs for deleting, which no group at the top has. */
 const DELETING: ReadonlySet<string> = new Set(['rm', 'del', 'remove']);
 
@@ -31,6 +35,10 @@ export function wholeCommand(
   if (group === undefined || !isGroup(group)) return undefined;
   const ofNoun = [name, `${name}s`].find((noun) => hasCommand(group, noun, word));
   if (ofNoun !== undefined) return command([...path, ofNoun, word], others);
+  const noun = NOUNS[name.replace(/s$/, '')];
+  const verb = READING.has(word) ? 'read' : word;
+  if (path.length === 0 && noun !== undefined && others.length > 0 && hasCommand(tree, ...noun, verb))
+    return command([...noun, verb], others);
   const isName = path.length > 0 && nearest(word, Object.keys(group.children)).length === 0;
   return isName && hasCommand(tree, ...path, name) ? command([...path, name], [word, ...others]) : undefined;
 }
