@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DirectoryHere } from './directory-here.ts';
+import { commandsIn, pasted } from './pasted.ts';
 import { promptsDouble } from './streams.double.ts';
 
 describe('a mistake is answered with what helps:', () => {
@@ -51,6 +52,111 @@ describe('a mistake is answered with what helps:', () => {
     await here.ok('transit envelope decrypt . --force', { input: '' });
     expect(here.read('f.txt')).toBe('text');
     expect(await here.ok('transit envelope header ./', { input: '' })).toContain('f.txt.coffer');
+  });
+});
+
+describe('a mistake is answered before anything is asked:', () => {
+  it('a signature that is not there is named, and never taken for a key', async () => {
+    const here = await DirectoryHere.withStore();
+    here.write('f', 'text');
+    for (const [line, why] of [
+      ['verify f.sig f', 'no file f.sig, and the file comes first, then its signature; use'],
+      ['verify f f.sig', 'no file f.sig; use'],
+    ] as const)
+      expect(await here.refused(line, 2)).toContain(`${why} "coffer verify f f.sig --key NAME"`);
+  });
+
+  it('a key, a value and a signature in any order lead to the command that verifies it', async () => {
+    const here = await DirectoryHere.withStore();
+    await here.ok('transit keys create rel --type ed25519');
+    const signature = await here.ok('transit sign rel hi');
+    for (const line of [`transit verify rel hi ${signature}`, `transit verify rel ${signature} hi`])
+      expect(await pasted(here, await here.refused(line, 2), {})).toHaveLength(1);
+    const [command = ''] = commandsIn(await here.refused(`transit verify ${signature} hi rel`, 2));
+    expect(command).toBe(`transit verify NAME VALUE --signature ${signature}`);
+    here.write('f', 'text');
+    await here.ok('sign f --key rel');
+    for (const line of ['transit verify rel f f.sig', 'transit verify rel f.sig f'])
+      expect(await pasted(here, await here.refused(line, 2), {})).toEqual(['verify f --key rel']);
+  });
+
+  it('a tag with a value for a new workspace leads to the command that sets it', async () => {
+    const here = await DirectoryHere.withStore();
+    await here.ok('orgs create acme');
+    const said = await here.refused('workspaces create red --tag prod tier=1 --org acme', 2);
+    const [command = '', ...more] = await pasted(here, said, {});
+    expect([more, command.match(/--org acme/g)]).toEqual([[], ['--org acme']]);
+    expect(command).toContain('workspaces create red');
+    expect(command).toContain('--tag prod --bind tier=1');
+  });
+
+  it('the text of a policy in the place of its file leads to the command that reads it', async () => {
+    const here = await DirectoryHere.withStore();
+    const text = 'path "x" { capabilities = ["read"] }';
+    expect(await here.refused(['policy', 'write', 'p1', text], 2)).toContain(
+      `(for the text itself, run: printf %s '${text}' | coffer policy write p1 -)`,
+    );
+    await here.ok('policy write p1 -', { input: text });
+    expect(await here.refused(['policy', 'write', 'p1', `${text}\n`], 2)).toContain(
+      'write the text to a file, and run "coffer policy write p1 FILE"',
+    );
+  });
+
+  it('a slot that does not exist is answered with those that do, without a secret', async () => {
+    const here = await DirectoryHere.withStore();
+    const [, id = ''] = /([0-9a-f]{16})/.exec(await here.ok('slots list -o json')) ?? [];
+    const locked = { environment: { COFFER_MASTER_KEY: undefined } };
+    const said = `. The slots are ${id} (master key)`;
+    for (const [line, exitCode] of [
+      ['slots remove abc', 2],
+      ['slots remove abc --yes', 4],
+    ] as const)
+      expect(await here.refused(line, exitCode, locked)).toContain(`no slot has the ID "abc"${said}`);
+    for (const named of ['abc', '0123456789abcdef'])
+      expect(await here.refused(`slots remove ${named} --yes`, 3)).toContain(
+        `no slot "${named}" (see "coffer slots list"; no slot has the ID "${named}"${said})`,
+      );
+    expect(await here.refused(`slots remove ${id} --yes`, 1)).not.toContain(said);
+    const prompts = promptsDouble([], true);
+    const asked = await here.run('slots remove abc', { ...locked, prompts, terminals: ['in', 'out', 'err'] });
+    expect(asked.err).toMatch(
+      /^No slot has the ID abc; labels are read once the store is unlocked\. The slots/,
+    );
+  });
+
+  it('an export that is refused whatever is to be exported does not ask what that is', async () => {
+    const here = await DirectoryHere.withStore();
+    expect(await here.refused('transit keys export app', 2)).toContain(
+      'the key is not exportable (run "coffer transit keys config app --exportable" first',
+    );
+    await here.ok('transit keys create rel --type ed25519');
+    await here.ok('transit keys create out --exportable');
+    for (const name of ['rel', 'out'])
+      expect(await here.refused(`transit keys export ${name}`, 2)).toContain('--key-type');
+  });
+
+  it('"self" in the place of a token leads to the command for the own one', async () => {
+    const here = await DirectoryHere.withStore();
+    expect(await here.refused('token lookup self', 4)).toContain('run "coffer token lookup"');
+  });
+
+  it('a key type without its size says which it needs, and how it is given', async () => {
+    const here = await DirectoryHere.withStore();
+    expect(await here.refused('transit keys create h --type hmac', 2)).toBe(
+      'coffer: --key-size: an HMAC key needs a size of 32 to 512 bytes (e.g. --key-size 32)',
+    );
+    await here.ok('transit keys create h --type hmac --key-size 32');
+  });
+
+  it('a tag that a workspace does not have is answered with a similar one that it has', async () => {
+    const here = await DirectoryHere.withStore({ COFFER_ORG: 'acme' });
+    await here.ok('orgs create acme');
+    await here.ok('workspaces create red --tag prod core');
+    const terminals = { terminals: ['out', 'err'] as const };
+    const { exitCode, err } = await here.run('workspaces untag red prdo', terminals);
+    expect(exitCode).toBe(0);
+    expect(err).toContain('the workspace has no tag "prdo"; did you mean "prod"?');
+    expect((await here.run('workspaces untag red prod', terminals)).err).not.toContain('did you mean');
   });
 });
 

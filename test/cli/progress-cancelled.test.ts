@@ -64,3 +64,22 @@ describe('Ctrl-C while a progress line is shown', () => {
     expect(listening()).toBe(before);
   });
 });
+
+describe('a progress line that has ended', () => {
+  it('is not drawn again by what was read ahead, such as when the reader of the output is gone', () => {
+    const { session, written } = atTerminal();
+    const uptime = vi.spyOn(process, 'uptime').mockReturnValue(1000);
+    const progress = new TransferProgress(session, 2 ** 30, false);
+    progress.add(2 ** 20);
+    progress.erase();
+    uptime.mockReturnValue(1001);
+    progress.add(2 ** 20);
+    expect(written.at(-1)).toContain('of 1.0 GiB');
+    progress.close();
+    uptime.mockReturnValue(1002);
+    progress.add(2 ** 20);
+    expect(written.at(-1)).toBe('\r\x1b[K');
+    expect(listening()).toBe(before);
+    uptime.mockRestore();
+  });
+});

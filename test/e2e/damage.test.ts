@@ -163,7 +163,7 @@ describe('damage in a store', () => {
     await here.ok('store backup unverified.coffer --unverified');
     const refusal = await here.refused(line, 1);
     expect(refusal).toContain(basename(path));
-    const consequence = line === 'rekey' ? 'drop lost documents permanently' : 'skip lost documents';
+    const consequence = line === 'rekey' ? 'permanently drop what is lost' : 'skip what is lost';
     expect(refusal).toContain(`use --without-damaged to ${consequence}`);
     expect(existsSync(here.file(made))).toBe(false);
     expect(readdirSync(here.directory).filter((name) => name.endsWith('.new'))).toEqual([]);

@@ -284,6 +284,17 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
     expect(quiet.screen).toBe('');
   });
 
+  it('wipes progress away where the reader of the output ends first', () => {
+    writeFileSync(here.file('large'), Buffer.alloc(2 ** 26));
+    const { screen } = onTerminal(
+      here,
+      'coffer transit envelope encrypt bar large | head -c 9999999 > /dev/null',
+    );
+    expect(screen).toMatch(/\[#*-*\] +\d+ %/);
+    expect(screen.endsWith('\r\u001b[K')).toBe(true);
+    rmSync(here.file('large'));
+  });
+
   it('leaves nothing behind when Ctrl-C ends a batch that writes to a file', () => {
     const endless = `while printf '{"plaintext":"YQ=="}\\n'; do sleep 0.01; done`;
     // In the place of the shell, which sometimes reports the signal instead of ending by it as well.

@@ -2,6 +2,7 @@ import { parseGoDuration } from '../../ground/durations.ts';
 import { attempt, type CofferError, invalid } from '../../ground/errors.ts';
 import { meantText, nearest } from '../../ground/nearness.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
+import { KEY_NAME } from '../../transit/key-document.ts';
 import { argument, type OwnCommand, switching, taking } from '../command.ts';
 import { openInFile } from '../files/in-file.ts';
 import { type JsonItem, LineCutter } from '../files/json-items.ts';
@@ -80,7 +81,15 @@ export const show: OwnCommand = {
     const isOmitted = isForPerson && !options.has(ALL) && !options.has(PATH);
     const users = new AuditUsers(textOption(options, USER));
     const asked = filterOf(options, users, Date.now());
-    const matches = (entry: AuditEntry): boolean => !(isOmitted && isOwnQuestion(entry)) && asked(entry);
+    const prefix = textOption(options, PATH) ?? '';
+    let isPathFound = false;
+    const isBelow = ({ path }: AuditEntry): boolean => {
+      const isMatch = path.startsWith(prefix);
+      isPathFound ||= isMatch;
+      return isMatch;
+    };
+    const matches = (entry: AuditEntry): boolean =>
+      isBelow(entry) && !(isOmitted && isOwnQuestion(entry)) && asked(entry);
     const last = numberOption(options, LAST, /^\d{1,9}$/, 'use an integer') ?? DEFAULT_LAST;
     const most = last === 0 ? Number.POSITIVE_INFINITY : last;
     const collected = await collect(linesOf(bytesOf(session, file)), matches, users, most);
@@ -91,7 +100,14 @@ export const show: OwnCommand = {
         unreadable === 1 ? '1 line is not an audit record' : `${unreadable} lines are not audit records`,
       );
     if (leftOut > 0) session.remark(`Earlier requests left out: ${leftOut} (use --${LAST} 0 to show all).`);
-    if (read > 0) users.sayIfMissing(session, file === '-' ? 'standard input' : file);
+    const log = file === '-' ? 'standard input' : file;
+    const isUserMissing = read > 0 && users.sayIfMissing(session, log);
+    if (read > 0 && !isPathFound)
+      session.say(
+        `No path in ${log} begins with "${prefix}": paths begin with the mount, e.g. transit/keys/${KEY_NAME.test(prefix) ? prefix : 'orders'}`,
+      );
+    // That was said already.
+    if (isForPerson && (isUserMissing || !isPathFound)) return session.remark(SCOPE);
     await printResult(session, shown, {
       table: () => auditTable(shown, session),
       lines: () =>
@@ -194,11 +210,10 @@ function filterOf(
 ): (entry: AuditEntry) => boolean {
   const since = timeOption(options, SINCE, nowMs) ?? Number.NEGATIVE_INFINITY;
   const until = timeOption(options, UNTIL, nowMs) ?? Number.POSITIVE_INFINITY;
-  const prefix = textOption(options, PATH) ?? '';
   const onlyFailed = options.has(FAILED);
   return (entry) => {
     const ms = Date.parse(entry.time);
-    if (ms < since || ms >= until || !entry.path.startsWith(prefix)) return false;
+    if (ms < since || ms >= until) return false;
     if (onlyFailed && entry.status < FIRST_FAILURE) return false;
     return users.accepts(entry);
   };
@@ -330,12 +345,14 @@ class AuditUsers {
    * Says that the log has no request of the user, which an empty result alone would not tell from one whose requests
    * the other options exclude.
    * @param log the log in messages
+   * @returns whether that is so
    */
-  sayIfMissing(session: Session, log: string): void {
-    if (this.#asked === undefined || this.#isFound) return;
+  sayIfMissing(session: Session, log: string): boolean {
+    if (this.#asked === undefined || this.#isFound) return false;
     const near = nearest(this.#asked, [...this.#names]);
     const ofRoles = this.#names.has(APPROLE) ? ` (${ROLES_UNNAMED})` : '';
     const meant = near.length === 0 ? ofRoles : ` (${meantText(near)})`;
     session.say(`No requests of user "${this.#asked}" in ${log}${meant}`);
+    return true;
   }
 }

@@ -1,4 +1,13 @@
-import { closing, conflict, invalid, refusedAs, sealed } from '../../ground/errors.ts';
+import {
+  asCofferError,
+  closing,
+  conflict,
+  invalid,
+  refusedAs,
+  sealed,
+  throwing,
+  withOtherHint,
+} from '../../ground/errors.ts';
 import type { Table } from '../../operations/declaration/table.ts';
 import {
   addSlot,
@@ -117,20 +126,41 @@ export const remove: OwnCommand = {
   ],
   async run(session, { arguments: [named = ''] }) {
     session.refuseRemote();
-    if (!session.mayChange)
-      await unlessUnseen(() => onStore(session, (store) => removable(session, store, named)));
-    session.requireConsent();
-    return onStore(session, async (store) => {
-      const { id, slot } = await removable(session, store, named);
-      const question = `Remove slot ${id}${slot === undefined ? '' : ` (${kindInWords(slot)})`}? Its secret will no longer unlock the store.`;
-      if (!(await session.confirmed(async () => question))) return FAILED;
-      await removeSlot(store, id);
-      await printDocument(session, { id });
-      session.say(`Removed slot ${id}. Run "coffer rekey" if its secret may have been copied.`);
-      return DONE;
-    });
+    const others = await slotsBeside(session, named);
+    if (others !== undefined)
+      session.remark(`No slot has the ID ${named}; labels are read once the store is unlocked. ${others}.`);
+    return removing(session, named).catch(
+      throwing((error) => {
+        const known = asCofferError(error);
+        if (known === undefined || others === undefined || session.streams.err.isTerminal) return error;
+        if (known.kind === 'conflict') return error;
+        return withOtherHint(known, `${known.hint}; no slot has the ID "${named}". ${others}`);
+      }),
+    );
   },
 };
+
+async function removing(session: Session, named: string): Promise<number> {
+  if (!session.mayChange)
+    await unlessUnseen(() => onStore(session, (store) => removable(session, store, named)));
+  session.requireConsent();
+  return onStore(session, async (store) => {
+    const { id, slot } = await removable(session, store, named);
+    const question = `Remove slot ${id}${slot === undefined ? '' : ` (${kindInWords(slot)})`}? Its secret will no longer unlock the store.`;
+    if (!(await session.confirmed(async () => question))) return FAILED;
+    await removeSlot(store, id);
+    await printDocument(session, { id });
+    session.say(`Removed slot ${id}. Run "coffer rekey" if its secret may have been copied.`);
+    return DONE;
+  });
+}
+
+/** Describes all slots, which takes no secret, if none of their files is the one that is named. */
+async function slotsBeside({ settings }: Session, named: string): Promise<string | undefined> {
+  const { ids, slots } = await sealedView(settings.storeLocation);
+  if (ids === undefined || ids.includes(named)) return undefined;
+  return `The slots are ${slots.map((slot) => `${slot.id} (${kindInWords(slot)})`).join(', ')}`;
+}
 
 /**
  * Returns the slot to remove, by its ID or label; a damaged one is removed as well.
@@ -175,7 +205,10 @@ export const rekey: OwnCommand = {
     'on a terminal, it asks first; in scripts, the option is the confirmation.',
   examples: [
     ['coffer rekey', 'Rekey after removing a secret that may have leaked'],
-    ['coffer rekey --without-damaged', 'Drop lost documents so that the store is consistent again'],
+    [
+      'coffer rekey --without-damaged',
+      'Drop what is lost, such as keys or tokens, so that the store is complete again',
+    ],
   ],
   async run(session, { options }) {
     return onStore(session, async (store) => {

@@ -56,7 +56,7 @@ export async function transferAll(request: FileTransfer): Promise<number> {
   );
   const run = (job: FileJob): Promise<JobResult> => runJob(request, job, progress);
   const { results, exitCode } = await closing(progress, () =>
-    forEachFile(session, jobs, run, () => progress.close()),
+    forEachFile(session, jobs, run, () => progress.erase()),
   );
   report(request, results);
   return exitCode;
@@ -191,7 +191,7 @@ function standardSink({ session, options, mayBeText }: FileTransfer, progress: T
     return {
       write(bytes) {
         // The progress line ends here, because the program that reads the data may write to the same terminal.
-        progress.close();
+        progress.erase();
         return out.writeLater(bytes);
       },
       file: out.file,

@@ -15,7 +15,7 @@ const CANCELLED = 'Cancelled.';
  */
 class ProgressLine {
   readonly #session: Session;
-  readonly #active: boolean;
+  #active: boolean;
   readonly #cancelled: () => string;
   #drawnAt = 0;
   #visible = false;
@@ -49,7 +49,14 @@ class ProgressLine {
     err.write(`${ERASE_LINE}${text(err.columns - 1).slice(0, err.columns - 1)}`);
   }
 
+  /** Erases the line for good: what was read ahead may still be reported, such as after the reader is gone. */
   close(): void {
+    this.erase();
+    this.#active = false;
+  }
+
+  /** Erases the line, which is drawn again with the next progress. */
+  erase(): void {
     if (!this.#visible) return;
     process.off('SIGINT', this.#interrupted);
     this.#session.streams.err.write(ERASE_LINE);

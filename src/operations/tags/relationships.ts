@@ -23,6 +23,7 @@ import {
   lengthOf,
   taggedWords,
   tagsAlready,
+  tagsNear,
   untaggedWords,
   workspacesAlready,
 } from './unchanged.ts';
@@ -176,6 +177,7 @@ export const untag = tagOperation({
   cli: {
     resolve: workspaceAndTagsByName,
     unchanged: tagsAlready(false),
+    doubts: tagsNear,
     done: ({ data }, _data, _existing, already) =>
       changeText(untaggedWords('the workspace'), lengthOf(data), already),
     examples: {

@@ -1,3 +1,4 @@
+import { meantText, nearest } from '../../ground/nearness.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
 import { foldCase, parseIdentifier } from '../../tags/names.ts';
 import { unlessUnexpected } from '../declaration/deleting.ts';
@@ -41,6 +42,22 @@ export const tagsAlready =
     }
     return count;
   };
+
+/** Names the tags of a workspace that are similar to those which it does not have. */
+export async function tagsNear(
+  { workspace_id, data }: JsonObject,
+  runner: Runner,
+): Promise<readonly string[]> {
+  const workspace = await shown<WorkspaceResource>(runner, 'workspaces show', { workspace_id });
+  const own = workspace?.attributes['tag-names'] ?? [];
+  const names = await Promise.all(
+    (Array.isArray(data) ? data : []).map((one: unknown) => nameOf(one, runner)),
+  );
+  return names.flatMap((name = '') => {
+    const near = own.includes(name) ? [] : nearest(name, own);
+    return near.length === 0 ? [] : [`the workspace has no tag "${name}"; ${meantText(near)}`];
+  });
+}
 
 /**
  * Returns how many of the keys no KEY=VALUE tag has that is set on the workspace or the project itself.

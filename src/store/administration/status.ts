@@ -34,8 +34,10 @@ export const sealedView = (location: Location) =>
   withBackendAt(location, async (backend) => {
     const { id } = await readHeader(backend);
     return readConsistently(backend, async ({ generation }) => {
-      const { files } = await readFirstSlotFiles(backend, generation);
-      return { id, slots: files.flatMap(summariesOf) };
+      const { files, unread } = await readFirstSlotFiles(backend, generation);
+      /** IDs of slots, damaged ones included; undefined if there are too many to read all. */
+      const ids = unread === 0 ? files.map(({ name }) => name) : undefined;
+      return { id, ids, slots: files.flatMap(summariesOf) };
     });
   });
 

@@ -58,8 +58,8 @@ export class DamageError extends CofferError {
   constructor({ place, remedy }: StoreSource, findings: readonly Finding[], isFinal: boolean) {
     super('corrupt', damageText(place, findings), {
       hint: isFinal
-        ? placed`${remedy}; use --without-damaged to drop lost documents permanently`
-        : placed`${remedy}; use --without-damaged to skip lost documents`,
+        ? placed`${remedy}; use --without-damaged to permanently drop what is lost, such as keys or tokens`
+        : placed`${remedy}; use --without-damaged to skip what is lost, such as keys or tokens`,
     });
     this.findings = findings;
   }

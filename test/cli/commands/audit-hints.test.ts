@@ -71,3 +71,17 @@ it('audit show names callers in a table that was asked for in a pipe, as on a te
   }
   expect(await callers()).not.toContain('approle web');
 });
+
+it('says once that nothing was found, and that paths begin with the mount', async () => {
+  const show = async (...options: readonly string[]): Promise<string> => {
+    const streams = streamsDouble({ input: RECORD, terminals: ['out', 'err'], columns: 120 });
+    expect(await runCommandLine(['audit', 'show', '-', ...options], streams, {})).toBe(0);
+    return streams.written.err;
+  };
+  const scope = 'Local commands are not recorded, only requests to a server.\n';
+  expect(await show('--user', 'bob')).toBe(`No requests of user "bob" in standard input\n${scope}`);
+  expect(await show('--path', 'orders')).toBe(
+    `No path in standard input begins with "orders": paths begin with the mount, e.g. transit/keys/orders\n${scope}`,
+  );
+  expect(await show('--path', 'auth/token/', '--failed')).toBe(`No requests found.\n${scope}`);
+});
