@@ -2,7 +2,7 @@ import { type CofferError, invalid, ownWords } from '../ground/errors.ts';
 import type { Engine } from './engine.ts';
 import type { NamedKeyDocument } from './key-document.ts';
 import { changeKey, type NamedKey } from './named-key.ts';
-import { followingLatest, oldestKept } from './trim.ts';
+import { followingLatest, oldestKept } from './rotation.ts';
 import { lostVersionsWarning } from './version-choice.ts';
 
 /** Changes to a key's configuration; absent members stay unchanged. */

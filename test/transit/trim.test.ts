@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { configureKey } from '../../src/transit/configuration.ts';
 import type { NamedKeyDocument } from '../../src/transit/key-document.ts';
 import { findKey } from '../../src/transit/named-key.ts';
-import { trimKey } from '../../src/transit/trim.ts';
+import { trimKey } from '../../src/transit/rotation.ts';
 import { rejectionOf } from '../reference/thrown.ts';
 import { freshEngine } from './fresh-engine.ts';
 import { KEY_32, knownKey, knownVersion, storeKey } from './known-key.ts';

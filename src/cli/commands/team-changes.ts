@@ -17,12 +17,11 @@ import { type Given, textOption } from '../given.ts';
 import { otherKeyringsOf, rewrapRuled, valuesUnder } from '../secret-files/ruled-files.ts';
 import type { Session } from '../session.ts';
 import { grant, newEpoch, newVersion, requireStayingAdmin, settleKeys } from '../team/acts.ts';
-import { Changes, sayOnlyWay } from '../team/changes.ts';
+import { Changes, requireSigningCard, sayOnlyWay } from '../team/changes.ts';
 import { openKeyring, type TeamKeyring } from '../team/keyring.ts';
 import { requireMemberName } from '../team/member-name.ts';
 import { TeamMemory } from '../team/memory.ts';
 import type { KeyringPlace } from '../team/place.ts';
-import { requireSigningCard } from '../team/signer.ts';
 import { factsElsewhere } from '../team/witness.ts';
 import { identityIn, identityOption, keyringHere, openKeyringHere, valuesNotOfKeyring } from './team.ts';
 

@@ -23,12 +23,11 @@ import type { PersonalKey } from '../secrets/identities.ts';
 import { pluginHost } from '../secrets/plugins.ts';
 import type { Session } from '../session.ts';
 import { newVersion } from '../team/acts.ts';
-import { Changes, freshRoot, sayOnlyWay, timeNow } from '../team/changes.ts';
+import { agentSigner, Changes, freshRoot, type Signer, sayOnlyWay, timeNow } from '../team/changes.ts';
 import { openKeyring } from '../team/keyring.ts';
 import { TeamMemory } from '../team/memory.ts';
 import { keyringIdentities, untold } from '../team/own-keys.ts';
 import { type KeyringPlace, placeIn } from '../team/place.ts';
-import { agentSigner, type Signer } from '../team/signer.ts';
 import { identityIn, identityOption } from './team.ts';
 
 /* Command that creates a keyring. */

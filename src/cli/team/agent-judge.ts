@@ -13,8 +13,8 @@ import { loadFacts } from '../../team/files.ts';
 import { type Judgement, judge } from '../../team/judge/judge.ts';
 import { listingOf } from '../../team/listing.ts';
 import { signatureCheck } from '../../team/signing.ts';
+import { fileOf } from '../state-directory.ts';
 import { isSettled, TeamMemory } from './memory.ts';
-import { fileOf } from './memory-directory.ts';
 import type { KeyringPlace } from './place.ts';
 
 /** Compares rules with those that a memory has as used last for files of a directory. */

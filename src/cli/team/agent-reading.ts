@@ -14,8 +14,8 @@ import type { Environment } from '../given.ts';
 import { keyringAgentDirectory } from '../secrets/agent-directory.ts';
 import { identityStamp } from '../secrets/identity-places.ts';
 import type { Session } from '../session.ts';
+import { fileOf, memoryDirectory } from '../state-directory.ts';
 import type { FoundValue } from './found-values.ts';
-import { fileOf, memoryDirectory } from './memory-directory.ts';
 
 /*
  * Reading values of a keyring through its agent, which judges the keyring as well: a program is then started with them

@@ -12,8 +12,7 @@ import { type Listing, listingOf } from '../../team/listing.ts';
 import { ID } from '../../team/names.ts';
 import { signatureCheck } from '../../team/signing.ts';
 import type { Environment } from '../given.ts';
-import { makeOwnDirectory } from '../state-directory.ts';
-import { memoryDirectory } from './memory-directory.ts';
+import { makeOwnDirectory, memoryDirectory } from '../state-directory.ts';
 import { namesOut } from './oddities.ts';
 import { type KeyringPlace, keyringAbove } from './place.ts';
 

@@ -4,11 +4,10 @@ import { type MaybePromise, withValue } from '../../ground/maybe-promise.ts';
 import type { JsonObject } from '../../ground/objects.ts';
 import { asksAgain, type Call, type Operation, STORE_SECRET } from '../declaration/operation.ts';
 import { type Params, type Parsed, parseValues } from '../declaration/params.ts';
-import { type AdmittedRequest, withinLimits } from './admission.ts';
+import { type AdmittedRequest, countLogin, withinLimits } from './admission.ts';
 import type { AnswerPrinter, AskedRequest, GuardedCore, Result, SentParameters } from './asked-request.ts';
 import type { PolicyPaths } from './endpoints.ts';
 import { type Judge, judgeOf } from './judge.ts';
-import { countLogin } from './login-limits.ts';
 import { afterChange, Trail } from './trail.ts';
 import { keepWrapped } from './wrapped-answer.ts';
 

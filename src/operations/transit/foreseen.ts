@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../../ground/objects.ts';
 import { backupRefusal } from '../../transit/backup/refusal.ts';
 import { deletionNotAllowed } from '../../transit/lifecycle.ts';
 import { requireOldVersion } from '../../transit/revocation.ts';
-import { requireTrimmable } from '../../transit/trim.ts';
+import { requireTrimmable } from '../../transit/rotation.ts';
 import { type Runner, resultOf } from '../declaration/operation.ts';
 
 /*

@@ -5,8 +5,7 @@ import { DEFAULT_KEY_TYPE, keyTypeCalled, keyTypeNames } from '../../transit/key
 import { createKey, deleteKey, listKeys } from '../../transit/lifecycle.ts';
 import { MANY_MESSAGES, warningOf } from '../../transit/message-counts.ts';
 import { requireKey } from '../../transit/named-key.ts';
-import { rotateKey } from '../../transit/rotation.ts';
-import { trimKey } from '../../transit/trim.ts';
+import { rotateKey, trimKey } from '../../transit/rotation.ts';
 import { lacking } from '../declaration/lacking.ts';
 import { done, warned } from '../declaration/operation.ts';
 import { base64, duration, flag, hidden, integer, text, texts } from '../declaration/params.ts';

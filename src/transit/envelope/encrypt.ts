@@ -1,9 +1,9 @@
 import type { Random } from '../../ground/random.ts';
 import { encryption } from './chunk-cipher.ts';
+import { deriveFileKeys, keyVersionOf, printWrappedKey, wrappedKeyBytesFor } from './envelope.ts';
 import { DEFAULT_CHUNK_BYTES, printSealedHeader, SALT_BYTES, type SealedHeader } from './header.ts';
 import type { ByteSink, ByteSource, DataKeys, KeyReference, OnProgress } from './ports.ts';
 import { pump } from './pump.ts';
-import { deriveFileKeys, keyVersionOf, printWrappedKey, wrappedKeyBytesFor } from './wrapped-keys.ts';
 
 interface Encryption {
   readonly key: KeyReference;

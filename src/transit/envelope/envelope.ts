@@ -3,12 +3,22 @@
  * @see docs/decisions/0080
  */
 
-import { type CofferError, denied } from '../../ground/errors.ts';
+import {
+  createHash,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  timingSafeEqual,
+} from 'node:crypto';
+import { utf8, wipe } from '../../ground/bytes.ts';
+import { type CofferError, denied, invalid, unsupported } from '../../ground/errors.ts';
 import {
   ALGORITHM_NAME,
   FORMAT_VERSION,
   type HeaderLayout,
   MAC_BYTES,
+  MAX_WRAPPED_KEY_BYTES,
   PREFIX_BYTES,
   parsePrefix,
   parseSealedHeader,
@@ -16,7 +26,172 @@ import {
 import { readExactly } from './lookahead.ts';
 import type { ByteSource, DataKeys } from './ports.ts';
 import { damaged } from './refusals.ts';
-import { type FileKeys, keyVersionOf, openFileKeys, parseWrappedKeys } from './wrapped-keys.ts';
+
+/**
+ * End of a header: two halves that hold the wrapped data key alternately, so that an interrupted rewrap leaves the old
+ * one or the new one. A half has a checksum instead of a MAC, because a rewrap does not see the data key. Its content
+ * is authenticated itself, by the named key that opens it and by the header's MAC, which only the right data key
+ * verifies.
+ * @see docs/decisions/0081
+ */
+
+export interface WrappedKey {
+  /**
+   * 1 when the file is written, incremented by every rewrap; odd ones are in the first half, even ones in the second.
+   */
+  readonly generation: number;
+  /** Transit ciphertext. */
+  readonly ciphertext: string;
+}
+
+const LENGTH_AT = 4;
+const CIPHERTEXT_AT = 6;
+const CHECKSUM_BYTES = 32;
+const OVERHEAD_BYTES = CIPHERTEXT_AT + CHECKSUM_BYTES;
+/** Spare space, in bytes: a later key version has more digits, another dialect a longer prefix. */
+const ROOM_TO_GROW_BYTES = 32;
+const GRANULARITY_BYTES = 64;
+/** Last generation whose successor still fits into 32 bits; only an attacker would write a higher one. */
+const LAST_GENERATION = 0xfffffffe;
+const PRINTABLE = /^[\x21-\x7e]+$/;
+
+/** Returns the size of a half for a wrapped data key, with space for its successors. */
+export const wrappedKeyBytesFor = (ciphertext: string): number =>
+  Math.ceil((OVERHEAD_BYTES + ciphertext.length + ROOM_TO_GROW_BYTES) / GRANULARITY_BYTES) *
+  GRANULARITY_BYTES;
+
+/** Returns 0 for the first half, 1 for the second. */
+export const halfOf = (generation: number): 0 | 1 => (generation % 2 === 1 ? 0 : 1);
+
+/**
+ * Prints a half.
+ * @throws `unsupported` if the wrapped data key does not fit, or the generation could not be read back
+ */
+export function printWrappedKey({ generation, ciphertext }: WrappedKey, bytes: number): Buffer {
+  if (bytes > MAX_WRAPPED_KEY_BYTES || OVERHEAD_BYTES + ciphertext.length > bytes) {
+    throw unsupported(
+      `the new key, of ${ciphertext.length} bytes, does not fit into the header of the file`,
+      {
+        hint: 'decrypt the file and encrypt it again',
+      },
+    );
+  }
+  if (generation > LAST_GENERATION) {
+    throw unsupported('the file was rewrapped as often as its header can count', {
+      hint: 'decrypt the file and encrypt it again',
+    });
+  }
+  const half = Buffer.alloc(bytes);
+  half.writeUInt32BE(generation);
+  half.writeUInt16BE(ciphertext.length, LENGTH_AT);
+  half.write(ciphertext, CIPHERTEXT_AT, 'latin1');
+  checksumOf(half).copy(half, bytes - CHECKSUM_BYTES);
+  return half;
+}
+
+const checksumOf = (half: Buffer): Buffer =>
+  createHash('sha256')
+    .update(half.subarray(0, half.length - CHECKSUM_BYTES))
+    .digest();
+
+/** Parses a half; undefined if it is empty or broken. */
+function parseHalf(half: Buffer, which: 0 | 1): WrappedKey | undefined {
+  const generation = half.readUInt32BE(0);
+  const end = CIPHERTEXT_AT + half.readUInt16BE(LENGTH_AT);
+  if (generation === 0 || generation > LAST_GENERATION || halfOf(generation) !== which) return undefined;
+  if (end > half.length - CHECKSUM_BYTES) return undefined;
+  if (!checksumOf(half).equals(half.subarray(half.length - CHECKSUM_BYTES))) return undefined;
+  const ciphertext = half.toString('latin1', CIPHERTEXT_AT, end);
+  const rest = half.subarray(end, half.length - CHECKSUM_BYTES);
+  return PRINTABLE.test(ciphertext) && isEmpty(rest) ? { generation, ciphertext } : undefined;
+}
+
+const isEmpty = (bytes: Buffer): boolean => bytes.every((byte) => byte === 0);
+
+type WrappedKeys = {
+  readonly current: WrappedKey;
+  /**
+   * Whether the other half is empty or a valid predecessor; false means that a rewrap was interrupted by a power
+   * failure.
+   */
+  readonly whole: boolean;
+};
+
+/**
+ * Parses both halves.
+ * @throws `inauthentic` if neither contains a wrapped data key
+ */
+export function parseWrappedKeys(bytes: Buffer): WrappedKeys {
+  const middle = bytes.length / 2;
+  const [first, second] = [bytes.subarray(0, middle), bytes.subarray(middle)];
+  const found = [parseHalf(first, 0), parseHalf(second, 1)].filter((key) => key !== undefined);
+  const current = found.reduce<WrappedKey | undefined>(
+    (newest, key) => (newest !== undefined && newest.generation > key.generation ? newest : key),
+    undefined,
+  );
+  if (current === undefined) throw damaged('its header holds no wrapped data key');
+  const predecessor = found.find((key) => key !== current);
+  const spare = halfOf(current.generation) === 0 ? second : first;
+  const whole =
+    predecessor === undefined ? isEmpty(spare) : predecessor.generation === current.generation - 1;
+  return { current, whole };
+}
+
+const KEY_VERSION = /^[a-z]+:v([1-9][0-9]*):/;
+
+/** Returns the version of the named key that wrapped a data key; undefined for a ciphertext of an unknown form. */
+export function keyVersionOf(ciphertext: string): number | undefined {
+  const digits = KEY_VERSION.exec(ciphertext)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+const DATA_KEY_BYTES = 32;
+const MAC_INFO = utf8('coffer envelope 1 header');
+const PAYLOAD_INFO = utf8('coffer envelope 1 payload');
+
+/** Keys of one file, derived from its data key. */
+interface FileKeys {
+  /** MAC of the sealed header. */
+  readonly mac: Buffer;
+  /** Key of the chunks. It depends on the MAC, so no chunk opens with another header. */
+  readonly payload: KeyObject;
+}
+
+/**
+ * Derives the keys of one file by HKDF-SHA256 (RFC 5869) and overwrites the data key. HMAC with a key derived by HKDF
+ * commits to the data key, which AES-GCM alone does not.
+ * @param salt salt of the file, so that a data key used twice would still yield different keys
+ */
+export function deriveFileKeys(dataKey: Buffer, salt: Buffer, sealedHeader: Buffer): FileKeys {
+  if (dataKey.length !== DATA_KEY_BYTES) {
+    throw invalid(`the data key has ${dataKey.length} bytes instead of ${DATA_KEY_BYTES}`);
+  }
+  const macKey = derive(dataKey, salt, MAC_INFO);
+  const mac = createHmac('sha256', macKey).update(sealedHeader).digest();
+  const payload = derive(dataKey, salt, Buffer.concat([PAYLOAD_INFO, mac]));
+  try {
+    return { mac, payload: createSecretKey(payload) };
+  } finally {
+    wipe(dataKey, macKey, payload);
+  }
+}
+
+const derive = (dataKey: Buffer, salt: Buffer, info: Buffer): Buffer =>
+  Buffer.from(hkdfSync('sha256', dataKey, salt, info, 32));
+
+/**
+ * Derives the keys of a file to decrypt.
+ * @throws `denied` if the MAC does not match this header and data key
+ */
+function openFileKeys(dataKey: Buffer, salt: Buffer, sealedHeader: Buffer, mac: Buffer): FileKeys {
+  const keys = deriveFileKeys(dataKey, salt, sealedHeader);
+  if (!timingSafeEqual(keys.mac, mac)) {
+    throw denied('the header of the envelope was changed, or its data key belongs to another file', {
+      hint: 'get a fresh copy of the file',
+    });
+  }
+  return keys;
+}
 
 /** Description of a header, for output. */
 export type EnvelopeDescription = ReturnType<typeof describe>;

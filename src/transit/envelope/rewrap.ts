@@ -1,6 +1,5 @@
-import { readHeader, requireName } from './envelope.ts';
+import { halfOf, keyVersionOf, printWrappedKey, readHeader, requireName } from './envelope.ts';
 import { type DataKeys, type RewritableFile, sequential } from './ports.ts';
-import { halfOf, keyVersionOf, printWrappedKey } from './wrapped-keys.ts';
 
 /**
  * Rewraps an envelope to the latest version of its named key by rewriting a part of its header in place, whatever its

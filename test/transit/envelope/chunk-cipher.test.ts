@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { decryption, encryption } from '../../../src/transit/envelope/chunk-cipher.ts';
-import { deriveFileKeys } from '../../../src/transit/envelope/wrapped-keys.ts';
+import { deriveFileKeys } from '../../../src/transit/envelope/envelope.ts';
 import { thrownBy } from '../../reference/thrown.ts';
 
 describe('the chunks of one file', () => {

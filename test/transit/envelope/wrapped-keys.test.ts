@@ -6,7 +6,7 @@ import {
   printWrappedKey,
   type WrappedKey,
   wrappedKeyBytesFor,
-} from '../../../src/transit/envelope/wrapped-keys.ts';
+} from '../../../src/transit/envelope/envelope.ts';
 import { thrownBy } from '../../reference/thrown.ts';
 
 const SIZE = 128;
