@@ -125,8 +125,9 @@ async function explained(
   const { withForce } = await import('./forced-rotation.ts');
   const forced = withForce(plain, invocation);
   if (forced !== undefined) return forced;
-  const isOfSelf = invocation.path[0] === 'token' && invocation.given.arguments[0] === 'self';
-  if (!ABOUT_NAMES.has(known.kind) && !isOfSelf) return plain;
+  if (session?.settings.address !== undefined && invocation.given.arguments[0] === 'self')
+    return (await import('./misplaced.ts')).withOwnToken(plain, invocation) ?? plain;
+  if (!ABOUT_NAMES.has(known.kind)) return plain;
   const { inPlace } = await import('./misplaced.ts');
   const placed = inPlace(plain, invocation);
   if (placed !== undefined) return placed;

@@ -18,7 +18,6 @@ export const inPlace = (error: CofferError, typed: Invocation): CofferError | un
   withSpacesForCommas(error, typed) ??
   withBinding(error, typed) ??
   withPolicyPiped(error, typed) ??
-  withOwnToken(error, typed) ??
   withNameFirst(error, typed) ??
   withSignatureAsOption(error, typed) ??
   withKeyFirst(error, typed);
@@ -265,8 +264,11 @@ function withPolicyPiped(error: CofferError, { path, given }: Invocation): Coffe
   );
 }
 
-/** Adds, to an error about "self" in the place of a token, the command for the own one. */
-function withOwnToken(error: CofferError, { path, command, given }: Invocation): CofferError | undefined {
+/** Adds, to an error of a server about "self" in the place of a token, the command for the own one. */
+export function withOwnToken(
+  error: CofferError,
+  { path, command, given }: Invocation,
+): CofferError | undefined {
   const isOwn =
     path[0] === 'token' && given.arguments[0] === 'self' && command.arguments[0]?.required === false;
   if (!isOwn) return undefined;

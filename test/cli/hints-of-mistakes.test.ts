@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { startServer } from '../servers/serving.ts';
 import { DirectoryHere } from './directory-here.ts';
 import { commandsIn, pasted } from './pasted.ts';
 import { promptsDouble } from './streams.double.ts';
@@ -106,7 +107,7 @@ describe('a mistake is answered before anything is asked:', () => {
     const here = await DirectoryHere.withStore();
     const [, id = ''] = /([0-9a-f]{16})/.exec(await here.ok('slots list -o json')) ?? [];
     const locked = { environment: { COFFER_MASTER_KEY: undefined } };
-    const said = `. The slots are ${id} (master key)`;
+    const said = `; the slots are ${id} (master key)`;
     for (const [line, exitCode] of [
       ['slots remove abc', 2],
       ['slots remove abc --yes', 4],
@@ -120,7 +121,7 @@ describe('a mistake is answered before anything is asked:', () => {
     const prompts = promptsDouble([], true);
     const asked = await here.run('slots remove abc', { ...locked, prompts, terminals: ['in', 'out', 'err'] });
     expect(asked.err).toMatch(
-      /^No slot has the ID abc; labels are read once the store is unlocked\. The slots/,
+      /^No slot has the ID abc \(the slots are [0-9a-f]{16} \(master key\)\)\. Labels are/,
     );
   });
 
@@ -135,9 +136,13 @@ describe('a mistake is answered before anything is asked:', () => {
       expect(await here.refused(`transit keys export ${name}`, 2)).toContain('--key-type');
   });
 
-  it('"self" in the place of a token leads to the command for the own one', async () => {
+  it('"self" in the place of a token leads to the command for the own one, on a server alone', async () => {
     const here = await DirectoryHere.withStore();
-    expect(await here.refused('token lookup self', 4)).toContain('run "coffer token lookup"');
+    expect(await here.refused('token lookup self', 4)).not.toContain('your own token');
+    const { address, token } = await startServer();
+    const environment = { COFFER_ADDR: address, COFFER_TOKEN: token };
+    const said = await here.refused('token lookup self', 4, { environment });
+    expect(await pasted(here, said, {}, { environment })).toEqual(['token lookup']);
   });
 
   it('a key type without its size says which it needs, and how it is given', async () => {

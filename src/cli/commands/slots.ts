@@ -128,13 +128,13 @@ export const remove: OwnCommand = {
     session.refuseRemote();
     const others = await slotsBeside(session, named);
     if (others !== undefined)
-      session.remark(`No slot has the ID ${named}; labels are read once the store is unlocked. ${others}.`);
+      session.remark(`No slot has the ID ${named} (${others}). Labels are read once the store is unlocked.`);
     return removing(session, named).catch(
       throwing((error) => {
         const known = asCofferError(error);
         if (known === undefined || others === undefined || session.streams.err.isTerminal) return error;
         if (known.kind === 'conflict') return error;
-        return withOtherHint(known, `${known.hint}; no slot has the ID "${named}". ${others}`);
+        return withOtherHint(known, `${known.hint}; no slot has the ID "${named}"; ${others}`);
       }),
     );
   },
@@ -159,7 +159,7 @@ async function removing(session: Session, named: string): Promise<number> {
 async function slotsBeside({ settings }: Session, named: string): Promise<string | undefined> {
   const { ids, slots } = await sealedView(settings.storeLocation);
   if (ids === undefined || ids.includes(named)) return undefined;
-  return `The slots are ${slots.map((slot) => `${slot.id} (${kindInWords(slot)})`).join(', ')}`;
+  return `the slots are ${slots.map((slot) => `${slot.id} (${kindInWords(slot)})`).join(', ')}`;
 }
 
 /**

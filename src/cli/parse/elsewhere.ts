@@ -74,7 +74,7 @@ const SHOWING_SECRETS =
 const OF_STORES_OF_FILES: readonly (readonly [string, string])[] = [
   ...each(
     ['insert', 'create secret'],
-    'use "coffer secrets set FILE NAME", which asks for the value; "coffer secrets encrypt FILE" encrypts a file that is there',
+    'use "coffer secrets set FILE NAME", which asks for the value; "coffer secrets encrypt FILE" encrypts an existing file',
   ),
   ['git', 'use git itself; "coffer secrets git-setup" lets it show and merge decrypted values'],
   ...each(
