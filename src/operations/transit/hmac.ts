@@ -1,18 +1,8 @@
-import { onlyValue } from '../../transit/batch.ts';
 import { DEFAULT_HASH, hashNames } from '../../transit/hashing.ts';
 import { hmac } from '../../transit/hmac.ts';
-import { computing, type Outcome } from '../declaration/operation.ts';
+import { computing } from '../declaration/operation.ts';
 import { base64, text } from '../declaration/params.ts';
-import {
-  batchOf,
-  engineItems,
-  existingKey,
-  keyVersion,
-  reference,
-  resultLines,
-  type SingleOrBatch,
-  transitOperation,
-} from './parameters.ts';
+import { answered, batchOf, existingKey, keyVersion, reference, transitOperation } from './parameters.ts';
 
 const input = base64({ help: 'Input to authenticate, base64 (may be empty).' });
 
@@ -40,18 +30,12 @@ export const declaration = transitOperation({
       "printf 'order 17' | coffer transit hmac orders": 'Compute an HMAC (works with every key type)',
     },
   },
-  async run({ engine }, values): Promise<Outcome<SingleOrBatch<HmacData, HmacData>>> {
-    const options = { algorithm: values.algorithm, keyVersion: values.key_version };
-    if (values.batch_input === undefined) {
-      return { data: answer(onlyValue(await hmac(engine, values.name, [hmacItem(values)], options))) };
-    }
-    const results = await hmac(engine, values.name, engineItems(values.batch_input, hmacItem), options);
-    return { data: { batch_results: resultLines(values.batch_input, results, answer) } };
-  },
+  run: ({ engine }, values) =>
+    answered(
+      values,
+      ({ input }: { readonly input?: string }) => ({ input }),
+      (items) =>
+        hmac(engine, values.name, items, { algorithm: values.algorithm, keyVersion: values.key_version }),
+      (hmac: string) => ({ hmac }),
+    ),
 });
-
-const hmacItem = (values: { readonly input?: string }) => ({ input: values.input });
-
-const answer = (hmac: string) => ({ hmac });
-
-type HmacData = ReturnType<typeof answer>;

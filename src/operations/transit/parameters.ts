@@ -2,7 +2,7 @@
 
 import { type CofferError, invalid } from '../../ground/errors.ts';
 import { withValue } from '../../ground/maybe-promise.ts';
-import type { BatchItem, ItemResult } from '../../transit/batch.ts';
+import { type BatchItem, type ItemResult, onlyValue } from '../../transit/batch.ts';
 import { hashNames } from '../../transit/hashing.ts';
 import type { Encrypted } from '../../transit/key-cipher.ts';
 import { KEY_NAME } from '../../transit/key-document.ts';
@@ -192,6 +192,24 @@ export const engineItems = <V, I extends object>(
   item: (values: Partial<V>) => I,
 ): (I & BatchItem)[] =>
   items.map(({ values, problem }) => (problem === undefined ? item(values) : { ...item(values), problem }));
+
+/**
+ * Answers a request for one item, or for each item of its batch.
+ * @param item converts an item for the engine
+ * @param perform runs the items
+ */
+export async function answered<V, I extends object, T, L extends object>(
+  values: Partial<NoInfer<V>> & {
+    readonly batch_input?: readonly ParsedItem<NoInfer<V> & { readonly reference?: string }>[] | undefined;
+  },
+  item: (values: Partial<V>) => I,
+  perform: (items: readonly (I & BatchItem)[]) => Promise<ItemResult<T>[]>,
+  answer: (value: T) => L,
+): Promise<Outcome<SingleOrBatch<L, L>>> {
+  const { batch_input: items } = values;
+  if (items === undefined) return { data: answer(onlyValue(await perform([item(values)]))) };
+  return { data: { batch_results: resultLines(items, await perform(engineItems(items, item)), answer) } };
+}
 
 /** Returns the status for a batch with failed items: Vault clients check it, and may request another. */
 export function failedItems(

@@ -1,21 +1,17 @@
 import { denied, ownWords } from '../../ground/errors.ts';
 import type { JsonObject } from '../../ground/objects.ts';
-import { onlyValue } from '../../transit/batch.ts';
 import { reencrypt } from '../../transit/rewrap.ts';
-import { type Caller, computing, type MountCall, type Outcome } from '../declaration/operation.ts';
+import { type Caller, computing, type MountCall } from '../declaration/operation.ts';
 import type { ValuesOf } from '../declaration/params.ts';
 import {
+  answered,
   batchOf,
   contextsApart,
-  type EncryptedData,
   encrypted,
-  engineItems,
   itemKeyVersion,
   keyInPath,
   nonceOf,
   reference,
-  resultLines,
-  type SingleOrBatch,
   textOrBase64,
   transitOperation,
   versionOf,
@@ -59,16 +55,11 @@ export const declaration = transitOperation({
         'Re-encrypt many ciphertexts, one JSON object per line',
     },
   },
-  async run(call, values): Promise<Outcome<SingleOrBatch<EncryptedData, EncryptedData>>> {
+  async run(call, values) {
     const { name, destination } = values;
     const keys = { source: name, destination, isComparable: requireBothPolicies(call, name, destination) };
-    if (values.batch_input === undefined) {
-      const item = reencryptItem(values, values.key_version);
-      return { data: encrypted(onlyValue(await reencrypt(call.engine, keys, [item]))) };
-    }
-    const items = engineItems(values.batch_input, (item) => reencryptItem(item, values.key_version));
-    const results = await reencrypt(call.engine, keys, items);
-    return { data: { batch_results: resultLines(values.batch_input, results, encrypted) } };
+    const item = reencryptItem(values.key_version);
+    return answered(values, item, (items) => reencrypt(call.engine, keys, items), encrypted);
   },
 });
 
@@ -134,8 +125,8 @@ type ReencryptValues = Partial<ValuesOf<typeof itemFields>>;
  * Converts an item.
  * @param keyVersion default for an item without one
  */
-const reencryptItem = (values: ReencryptValues, keyVersion: number) => ({
-  ...rewrapItem(values, keyVersion),
+const reencryptItem = (keyVersion: number) => (values: ReencryptValues) => ({
+  ...rewrapItem(keyVersion)(values),
   encryptContext: values.encrypt_context,
   encryptAssociatedData: values.encrypt_associated_data,
   encryptNonce: values.encrypt_nonce,

@@ -1,23 +1,19 @@
-import { onlyValue } from '../../transit/batch.ts';
 import { rewrap } from '../../transit/rewrap.ts';
-import { computing, type Outcome } from '../declaration/operation.ts';
+import { computing } from '../declaration/operation.ts';
 import type { ValuesOf } from '../declaration/params.ts';
 import { decryptItem } from './decrypt.ts';
 import {
+  answered,
   batchOf,
   ciphertextParameters,
   contextsApart,
-  type EncryptedData,
   encrypted,
-  engineItems,
   existingKey,
   itemKeyVersion,
   keyVersion,
   oaepHash,
   paddingScheme,
   reference,
-  resultLines,
-  type SingleOrBatch,
   transitOperation,
 } from './parameters.ts';
 
@@ -50,24 +46,22 @@ export const declaration = transitOperation({
         'Re-encrypt many ciphertexts, one JSON object per line',
     },
   },
-  async run({ engine }, values): Promise<Outcome<SingleOrBatch<EncryptedData, EncryptedData>>> {
-    if (values.batch_input === undefined) {
-      const item = rewrapItem(values, values.key_version);
-      return { data: encrypted(onlyValue(await rewrap(engine, values.name, [item]))) };
-    }
-    const items = engineItems(values.batch_input, (item) => rewrapItem(item, values.key_version));
-    const results = await rewrap(engine, values.name, items);
-    return { data: { batch_results: resultLines(values.batch_input, results, encrypted) } };
-  },
+  run: ({ engine }, values) =>
+    answered(
+      values,
+      rewrapItem(values.key_version),
+      (items) => rewrap(engine, values.name, items),
+      encrypted,
+    ),
 });
 
 type RewrapValues = Partial<ValuesOf<typeof itemFields>>;
 
 /**
- * Converts an item of a request to the form that the engine expects.
+ * Returns what converts an item of a request to the form that the engine expects.
  * @param keyVersion default for an item without one
  */
-export const rewrapItem = (values: RewrapValues, keyVersion: number) => ({
+export const rewrapItem = (keyVersion: number) => (values: RewrapValues) => ({
   ...decryptItem(values),
   keyVersion: values.key_version ?? keyVersion,
   decryptPaddingScheme: values.decrypt_padding_scheme,
