@@ -235,7 +235,8 @@ export async function sayCreated(
     existingNear(session, runner, { ...one, mount, most: MAX_COMPARED }, near?.value);
   const meant = near === undefined ? [] : await Promise.all(created.map(nearOf));
   const others = meant.flat().filter((name) => !created.some((one) => one.name === name));
-  const names = created.map(({ kind, name }) => `${kind} ${name}`).join(', ');
+  const [first, ...more] = created.map(({ kind, name }, at) => (at === 0 ? `${kind} ${name}` : name));
+  const names = more.length === 0 ? first : `${first?.replace(' ', 's ')}, ${more.join(', ')}`;
   const wrong = await Promise.all(
     near === undefined ? [] : created.map((one) => asWorkspace(session, runner, one)),
   );

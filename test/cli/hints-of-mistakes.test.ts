@@ -16,6 +16,7 @@ describe('a mistake is answered with what helps:', () => {
       'transit keys list ord',
       '(it lists all; to filter the list, use "coffer transit keys list | grep ord"; see',
     ],
+    ['transit keys list ord*', 'use "coffer transit keys list | grep ord"; see'],
     ['transit keys list --json=name', 'did you mean -o json?'],
     ['secrets encrypt b.json', 'b.json:2: not valid JSON: it ends before a value'],
     ['keygen -o key.txt', '(for a file, use --out key.txt; use one of table, wide, json, raw)'],

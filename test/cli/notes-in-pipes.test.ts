@@ -75,6 +75,8 @@ describe('a note on standard error, in a pipe', () => {
     expect([refused.exitCode, prompts.asked]).toEqual([1, [`Create tag ws2? It does not exist; ${hint}`]]);
     expect(await here.ok('tags list')).toBe('prod');
     expect((await here.run('workspaces tag ws1 ws9')).err).toBe('Created tag ws9, which did not exist.\n');
+    const several = (await here.run('workspaces tag ws1 n7 n8')).err;
+    expect(several).toBe('Created tags n7, n8, which did not exist.\n');
   });
 
   it('names the tag that was probably meant by a list for one that does not exist', async () => {

@@ -62,7 +62,7 @@ describe('two stores that change places', () => {
       await tallied(`exchanged under an open store, the other ${commits} commits ahead`, async () => {
         const refusal = {
           kind: 'unavailable',
-          message: `the store in ${first} was replaced by another store`,
+          message: `${first} was replaced by another store`,
         };
         await expect(coffer.transit.keys.rotate({ name: 'letters' })).rejects.toMatchObject(refusal);
         await expect(coffer.transit.encrypt({ name: 'upserted', plaintext: '' })).rejects.toMatchObject(

@@ -6,6 +6,7 @@ import { DONE, FAILED } from '../exit-codes.ts';
 import { readStandardInput, STANDARD } from '../files/input.ts';
 import { type Given, textOption } from '../given.ts';
 import { remindOfGitSetup } from '../secret-files/clone-reminder.ts';
+import { refuseNameAsFile } from '../secret-files/file-first.ts';
 import {
   ENCRYPTED,
   Files,
@@ -157,6 +158,7 @@ export const decrypt: Command = {
     if (options.has(STDOUT) || paths.includes(STANDARD)) return printDecrypted(session, paths, options);
     const files = new Files(session, options);
     const outcomes = new Outcomes(session);
+    await refuseNameAsFile(files, paths);
     const opened = await outcomes.each(paths, (path) => files.open(path));
     for (const file of opened) warnOfDamaged(session, file);
     const results = await openFiles(session, opened);

@@ -107,7 +107,7 @@ export function tooManyWords(message: string, { argv, path, command, words, help
   }
   if (path.at(-1) === 'list' && command?.arguments.length === 0 && words.length === 1)
     return invalid(message, {
-      hint: `it lists all; to filter the list, use "${['coffer', ...path].join(' ')} | grep ${shellWord(type)}"; ${help}`,
+      hint: `it lists all; to filter the list, use "${['coffer', ...path].join(' ')} | grep ${shellWord(type.replace(/[*?]+/g, ''))}"; ${help}`,
     });
   // With a public key behind the signature.
   const verifying = path.join(' ') === 'verify' && words.length === 3 ? verifyingInstead(words) : undefined;

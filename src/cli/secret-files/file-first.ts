@@ -1,6 +1,7 @@
 import { isRegularFile, isThere } from '../../ground/directories.ts';
-import { asCofferError, invalid } from '../../ground/errors.ts';
+import { asCofferError, invalid, refusedAs } from '../../ground/errors.ts';
 import { shellWord } from '../terminal/shell-word.ts';
+import type { Files } from './files.ts';
 import { FILE } from './secret-file.ts';
 
 /** Name of a variable as most programs write it, which few files have. */
@@ -27,5 +28,24 @@ export function withFileFirst(
     field: FILE,
     hint: `run "coffer secrets ${verb} ${file} ${name}"`,
     cause: error,
+  });
+}
+
+/**
+ * Refuses the name of a value after its file, where only files belong: the whole file would be decrypted instead.
+ * @throws `invalid` with the command that prints the value
+ */
+export async function refuseNameAsFile(
+  files: Files,
+  [path = '', ...others]: readonly string[],
+): Promise<void> {
+  const absent = others.filter((word) => !isThere(word));
+  if (absent.length === 0) return;
+  const places = (await files.open(path).catch(refusedAs(undefined)))?.file.places;
+  const name = absent.find((word) => places?.some((place) => place.name === word));
+  if (name === undefined) return;
+  throw invalid(`no file ${name}: it is the name of a value in ${path}`, {
+    field: FILE,
+    hint: `to print one value, run "coffer secrets get ${shellWord(path)} ${shellWord(name)}"`,
   });
 }

@@ -54,6 +54,25 @@ describe('the name of a value in the place of the file', () => {
     expect(await here.refused('secrets set notes x', 2)).toContain('cannot tell the format of notes');
   });
 
+  it('after the file decrypts nothing on the disk, and is answered with the command that prints the value', async () => {
+    const here = await DirectoryHere.withStore();
+    here.write('app.env', 'DB_PASSWORD=old\n');
+    here.write('c.yaml', 'db:\n  password: old\n');
+    for (const [file, name] of [
+      ['app.env', 'DB_PASSWORD'],
+      ['c.yaml', 'db.password'],
+    ] as const) {
+      await here.ok(`secrets encrypt ${file} --key app`);
+      const encrypted = here.read(file);
+      const command = `coffer secrets get ${file} ${name}`;
+      expect(await here.refused(`secrets decrypt ${file} ${name}`, 2)).toBe(
+        `coffer: FILE: no file ${name}: it is the name of a value in ${file} (to print one value, run "${command}")`,
+      );
+      expect(here.read(file)).toBe(encrypted);
+      expect(await here.ok(command.slice(7))).toBe('old');
+    }
+  });
+
   it('creates a file with such a name if its format is given', async () => {
     const here = await DirectoryHere.withStore();
     await here.ok('secrets set SECRETS A --format dotenv --key app', { input: 'x' });

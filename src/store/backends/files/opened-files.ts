@@ -118,7 +118,7 @@ export class OpenedFiles {
   /** @throws `unavailable` if the store is not even the one that was opened */
   refuseOtherStore(): void {
     if (this.#header === undefined || this.#hasHeader(readWhole(this.layout.header))) return;
-    throw unavailable(placed`the store in ${this.place} was replaced by another store`, {
+    throw unavailable(placed`${this.place} was replaced by another store`, {
       hint: 'put the old store back, or restart the processes that use it',
     });
   }
