@@ -27,7 +27,7 @@ export default defineConfig({
     reporters: ['default', new Report(process.env)],
     alias: [
       {
-        find: /^.*\/(?:heap-limits|collect-keys)\.ts$/,
+        find: /^.*\/heap\.ts$/,
         replacement: fileURLToPath(new URL('test/service/whole-process.double.ts', import.meta.url)),
       },
     ],

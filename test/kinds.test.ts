@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { isFresh, stampFile, stampOf } from '../scripts/built.ts';
+import * as heap from '../src/service/heap.ts';
 import { durations } from './durations.ts';
 import { growsLong, sharesProcess, testFiles } from './kinds.ts';
+import * as wholeProcess from './service/whole-process.double.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -31,6 +33,11 @@ it('a test file does not run again in the rest of the long proof when only its k
   ];
   expect(same.filter(growsLong)).toEqual([]);
   expect(growsLong('test/e2e/team-agent.test.ts')).toBe(true);
+});
+
+it('what a server does to the heap of its process is left out where tests run servers in theirs', () => {
+  expect({ ...heap }).toEqual({ ...wholeProcess });
+  expect(heap.boundHeap).toBe(wholeProcess.boundHeap);
 });
 
 it('the written durations are of files that there are', () => {

@@ -18,6 +18,12 @@ describe('a mistake is answered with what helps:', () => {
     ],
     ['transit keys list ord*', 'use "coffer transit keys list | grep ord"; see'],
     ['transit keys list --json=name', 'did you mean -o json?'],
+    ['transit keys config orders --auto-rotate 30', 'did you mean --auto-rotate-period?'],
+    ['transit envelope decrypt -i k.txt f.age', 'did you mean --identity?'],
+    ['transit envelope decrypt --passphrase f.age', 'leave it out: the command asks for the passphrase'],
+    ['transit envelope encrypt -p f', 'did you mean --passphrase?'],
+    ['audit show a.log --operation decrypt', 'use --path, e.g. --path transit/decrypt/orders'],
+    ['audit show a.log -n 2', 'use --last N'],
     ['secrets encrypt b.json', 'b.json:2: not valid JSON: it ends before a value'],
     ['keygen -o key.txt', '(for a file, use --out key.txt; use one of table, wide, json, raw)'],
     [

@@ -218,6 +218,11 @@ describe('a user of vault', () => {
     expect(await here.ok(`token capabilities ${paths} --accessor ${accessor}`)).toBe(
       'transit/encrypt/orders\tcreate, update\ntransit/keys/orders\tdeny',
     );
+    const first = await here.refused(['token', 'capabilities', token, 'transit/keys/orders'], 2);
+    expect(first).toContain('a token cannot be passed as an argument');
+    expect(first).not.toContain(token);
+    const hint = await here.refused(['token', 'capabilities', accessor, 'transit/keys/orders'], 2);
+    expect(hint).toContain(`run "coffer token capabilities transit/keys/orders --accessor ${accessor}"`);
     const running = await startServerProcess([binary, 'serve', '--listen', '127.0.0.1:0', '-q'], {
       directory: here.directory,
       environment: here.environment(),

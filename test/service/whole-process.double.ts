@@ -4,8 +4,8 @@
  * the garbage of all tests before it collected. That a server does so is tested where it is a process (`test/hygiene/memory.test.ts`).
  */
 
-/** For `src/service/heap-limits.ts`. */
+/** Bounds of the heap, of `src/service/heap.ts`. */
 export const boundHeap = (): void => undefined;
 
-/** For `src/service/collect-keys.ts`. */
+/** Collection of keys that are not used any more, of `src/service/heap.ts`. */
 export const collectKeys = (): void => undefined;

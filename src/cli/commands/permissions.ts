@@ -220,6 +220,26 @@ const tableOf = (
 });
 
 const ACCESSOR = 'accessor';
+/** A token of Coffer or Vault. */
+const TOKEN = /^(?:cfr|hvs|hvb|[bs])\.[\w-]{20,}$/;
+
+/**
+ * Refuses a token before the paths, as in `vault token capabilities`: as a path, it would be answered for the caller's
+ * own token.
+ * @throws `invalid`
+ */
+function refuseTokenAsPath([first = '', ...others]: readonly string[]): void {
+  if (TOKEN.test(first)) {
+    throw invalid('a token cannot be passed as an argument: other users could see it', {
+      hint: 'write it to a file and use --token-file FILE, or use --accessor ID ("coffer token list" shows accessors)',
+    });
+  }
+  if (others.length > 0 && /^[0-9a-f]{40}$/.test(first)) {
+    throw invalid('an accessor is not a path', {
+      hint: `run "coffer token capabilities ${others.map(shellWord).join(' ')} --accessor ${first}"`,
+    });
+  }
+}
 
 /** Command that lists the capabilities of a token on paths, like `vault token capabilities`. */
 export const capabilities: OwnCommand = {
@@ -245,6 +265,7 @@ export const capabilities: OwnCommand = {
   ],
   async run(session, given) {
     const paths = given.arguments;
+    refuseTokenAsPath(paths);
     const file = await outPlaceOf(session, given.options);
     const accessor = textOption(given.options, ACCESSOR);
     const runner = await session.runner();

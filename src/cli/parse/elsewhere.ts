@@ -1,3 +1,4 @@
+import { nearest } from '../../ground/nearness.ts';
 import { FIELD } from './vault-options.ts';
 
 /* Words and options of other programs, such as vault, sops, age, gpg and pass, with what does the same here. */
@@ -246,6 +247,11 @@ const OPTIONS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ...['auth userpass write', 'auth userpass password', 'login'].flatMap((command) =>
     each(['password', 'p'], 'leave it out: the command asks for the password', `${command} --`),
   ),
+  ...each(
+    ['passphrase', 'p'],
+    'leave it out: the command asks for the passphrase',
+    'transit envelope decrypt --',
+  ),
   ['policy write --in', 'the file is the second argument: "coffer policy write NAME FILE"'],
   ['token lookup --accessor', 'leave it out: "coffer token lookup ID" takes an accessor as well'],
   ['token renew --accessor', 'leave it out: "coffer token renew ID" takes an accessor as well'],
@@ -253,6 +259,8 @@ const OPTIONS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['token revoke --mode', 'did you mean "coffer token revoke-prefix PREFIX"?'],
   ...each(['errors', 'failed'], 'did you mean "coffer audit show FILE --failed"?', 'audit --'),
   ...each(['role', 'name', 'who', 'accessor'], 'use --user NAME', 'audit show --'),
+  ...each(['operation', 'key'], 'use --path, e.g. --path transit/decrypt/orders', 'audit show --'),
+  ...each(['n', 'limit', 'tail', 'lines'], 'use --last N', 'audit show --'),
 ]);
 
 /** Options of other programs for any command: the option here. */
@@ -265,10 +273,11 @@ const FLAGS_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   failures: ['failed'],
   fix: ['repair'],
   h: ['help'],
-  i: ['in'],
+  i: ['identity', 'in'],
   k: ['key'],
   'max-ttl': ['token-max-ttl'],
   name: ['display-name'],
+  p: ['passphrase'],
   policies: ['token-policies', 'allowed-policies', 'policy'],
   policy: ['token-policies', 'allowed-policies'],
   t: ['type', 'tag'],
@@ -302,4 +311,10 @@ export function insteadOfOption(
   const meant = Object.hasOwn(FLAGS_ELSEWHERE, flag) ? FLAGS_ELSEWHERE[flag] : undefined;
   const own = meant?.find((candidate) => flags.includes(candidate));
   return own !== undefined ? `did you mean --${own}?` : undefined;
+}
+
+/** Returns the flags that are spelled nearly like one, or otherwise begin with it. */
+export function flagsLike(option: string, flags: readonly string[]): readonly string[] {
+  const near = nearest(option, flags);
+  return near.length > 0 ? near : flags.filter((flag) => flag.startsWith(`${option}-`)).slice(0, 3);
 }

@@ -1,7 +1,6 @@
 import { Argument, CommanderError, Option, Command as Program } from 'commander';
 import { alternatives } from '../../ground/alternatives.ts';
 import { CofferError, invalid } from '../../ground/errors.ts';
-import { nearest } from '../../ground/nearness.ts';
 import { version } from '../../ground/version.ts';
 import {
   type ArgumentSpec,
@@ -27,7 +26,7 @@ import {
 import type { Streams } from '../terminal/streams.ts';
 import { topicPages } from '../topics/registry.ts';
 import { wrapped } from '../wrap.ts';
-import { insteadOfCommand, insteadOfOption } from './elsewhere.ts';
+import { flagsLike, insteadOfCommand, insteadOfOption } from './elsewhere.ts';
 import { everywhereBeside, everywhereOptions, invocation } from './everywhere.ts';
 import { insteadOfForeign, nextWord, withWords } from './foreign.ts';
 import { insteadForSignatures, pipedExample, swallowedBy, tooManyWords, usageOf } from './mistakes.ts';
@@ -204,7 +203,7 @@ function usageMistake(
   const meant =
     option === undefined
       ? suggestionFor(tree, path, unknown ?? '', nextWord(argv, unknown)).map((words) => `"coffer ${words}"`)
-      : nearest(option, flags).map((flag) => `--${flag}`);
+      : flagsLike(option, flags).map((flag) => `--${flag}`);
   if (meant.length === 0) return invalid(first, { hint: help });
   const hint = `did you mean ${alternatives(meant)}? ${help}`;
   return meant.some((words) => words.includes(` ${ANY_KEY} `))
