@@ -24,6 +24,8 @@ describe('a mistake is answered with what helps:', () => {
     ['transit envelope encrypt -p f', 'did you mean --passphrase?'],
     ['audit show a.log --operation decrypt', 'use --path, e.g. --path transit/decrypt/orders'],
     ['audit show a.log -n 2', 'use --last N'],
+    ['unlock --ttl 1h', 'did you mean --for?'],
+    ['store list a.backup', 'did you mean "coffer store verify"?'],
     ['secrets encrypt b.json', 'b.json:2: not valid JSON: it ends before a value'],
     ['keygen -o key.txt', '(for a file, use --out key.txt; use one of table, wide, json, raw)'],
     [

@@ -218,6 +218,10 @@ describe('a user of vault', () => {
     expect(await here.ok(`token capabilities ${paths} --accessor ${accessor}`)).toBe(
       'transit/encrypt/orders\tcreate, update\ntransit/keys/orders\tdeny',
     );
+    writeFileSync(here.file('token'), token, { mode: 0o600 });
+    expect(await here.ok(`token capabilities ${paths} --token-file token`)).toBe(
+      'transit/encrypt/orders\tcreate, update\ntransit/keys/orders\tdeny',
+    );
     const first = await here.refused(['token', 'capabilities', token, 'transit/keys/orders'], 2);
     expect(first).toContain('a token cannot be passed as an argument');
     expect(first).not.toContain(token);

@@ -104,7 +104,7 @@ export const show: OwnCommand = {
     const isUserMissing = read > 0 && users.sayIfMissing(session, log);
     if (read > 0 && !isPathFound)
       session.say(
-        `No path in ${log} begins with "${prefix}": paths begin with the mount, e.g. transit/keys/${KEY_NAME.test(prefix) ? prefix : 'orders'}`,
+        `No path in ${log} begins with "${prefix}": paths begin with the mount, e.g. ${pathLike(prefix)}`,
       );
     // That was said already.
     if (isForPerson && (isUserMissing || !isPathFound)) return session.remark(SCOPE);
@@ -355,4 +355,13 @@ class AuditUsers {
     session.say(`No requests of user "${this.#asked}" in ${log}${meant}`);
     return true;
   }
+}
+
+/** First words of paths below the mount of keys. */
+const OF_KEYS = /^(?:en|de)crypt$|^(?:sign|verify|hmac|rewrap|keys|datakey|backup|restore|export)$/;
+
+/** Returns a path as it is logged, for a word that is only a part of one. */
+function pathLike(word: string): string {
+  if (OF_KEYS.test(word)) return `transit/${word}/`;
+  return `transit/keys/${KEY_NAME.test(word) ? word : 'orders'}`;
 }

@@ -1,9 +1,11 @@
 import { isObject } from '../../ground/objects.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
 import { type KindFacts, kindNamed, RESOURCE_KINDS } from '../../operations/declaration/resource-kinds.ts';
+import { onlyOrganization } from '../candidates.ts';
 import { argument, type Command, type Group, isGroup, takesWord } from '../command.ts';
 import { notations } from '../completions/model.ts';
 import { DONE } from '../exit-codes.ts';
+import { missingOrganization } from '../files/operation-values.ts';
 import type { Environment, OptionValue } from '../given.ts';
 import { listedKind, NameList, openWithoutAsking } from '../listed-names.ts';
 import { everywhereOptions } from '../parse/everywhere.ts';
@@ -49,11 +51,17 @@ export const completeOf = (tree: Group): Command => ({
 const inHome = (word: string, { HOME }: Environment): string =>
   HOME === undefined ? word : word.replace(/^(?:~|\$HOME|\$\{HOME\})(?=\/)/, () => HOME);
 
-/** Returns the names of a kind that may begin with the typed text. */
-const namesLike = async (typed: Session, facts: KindFacts, prefix: string): Promise<readonly string[]> =>
-  new NameList(await typed.runner(), await listedKind(facts)).containing(
-    prefix.startsWith('-') ? '' : prefix,
-  );
+/** Returns the names of a kind that may begin with the typed text, of the only organization if none is named. */
+async function namesLike(typed: Session, facts: KindFacts, prefix: string): Promise<readonly string[]> {
+  const kind = await listedKind(facts);
+  const runner = await typed.runner();
+  const isOfOrganization = Object.values(kind.operation.params).some(({ cli }) => cli.flag === 'org');
+  const only =
+    isOfOrganization && runner.organization === undefined
+      ? await onlyOrganization(missingOrganization(), typed)
+      : undefined;
+  return new NameList(only?.runner ?? runner, kind).containing(prefix.startsWith('-') ? '' : prefix);
+}
 
 /** Opens the store or connects to the server, without a secret that a command prints. */
 const openQuietly = (session: Session): Promise<Runner> =>

@@ -147,6 +147,8 @@ const HELP = 'help';
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ['forgotten', 'unlocking'],
   ['recovery', 'unlocking'],
+  ['share', 'sharing'],
+  ['variables', 'environment'],
   ['uninstalling', 'store-format'],
 ]);
 

@@ -228,15 +228,16 @@ const TOKEN = /^(?:cfr|hvs|hvb|[bs])\.[\w-]{20,}$/;
  * own token.
  * @throws `invalid`
  */
-function refuseTokenAsPath([first = '', ...others]: readonly string[]): void {
-  if (TOKEN.test(first)) {
+function refuseTokenAsPath([accessor = '', ...others]: readonly string[]): void {
+  if (TOKEN.test(accessor)) {
     throw invalid('a token cannot be passed as an argument: other users could see it', {
       hint: 'write it to a file and use --token-file FILE, or use --accessor ID ("coffer token list" shows accessors)',
     });
   }
-  if (others.length > 0 && /^[0-9a-f]{40}$/.test(first)) {
+  if (others.length > 0 && /^[0-9a-f]{40}$/.test(accessor)) {
+    const path = others.map(shellWord).join(' ');
     throw invalid('an accessor is not a path', {
-      hint: `run "coffer token capabilities ${others.map(shellWord).join(' ')} --accessor ${first}"`,
+      hint: `run "coffer token capabilities ${path} --accessor ${accessor}"`,
     });
   }
 }
@@ -270,7 +271,7 @@ export const capabilities: OwnCommand = {
     const accessor = textOption(given.options, ACCESSOR);
     const runner = await session.runner();
     const { data } = await (accessor === undefined
-      ? runner.run('sys capabilities-self', { paths })
+      ? askedOfToken(session, runner, paths)
       : runner.run('sys capabilities-accessor', { paths, accessor }));
     const rows = paths.map((path) => [path, capabilitiesIn(data, path).join(', ')]);
     await printResult(
@@ -285,6 +286,15 @@ export const capabilities: OwnCommand = {
     );
   },
 };
+
+/** Asks about the own token; on a local store, which needs none, about the token of the command line. */
+async function askedOfToken(session: Session, runner: Runner, paths: readonly string[]) {
+  const { address, token } = session.settings;
+  if (address !== undefined || !(session.isTokenGiven || token.kind === 'file'))
+    return runner.run('sys capabilities-self', { paths });
+  const { givenToken } = await import('../runner-remote.ts');
+  return runner.run('sys capabilities', { paths, token: await givenToken(session) });
+}
 
 function capabilitiesIn(data: unknown, path: string): readonly string[] {
   const found = isObject(data) ? data[path] : undefined;

@@ -30,6 +30,7 @@ export const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map<string,
   ['team status', ['team']],
   ['agent start', ['unlock']],
   ['agent stop', ['lock']],
+  ...each(['store list', 'store check', 'store show'], ['store verify']),
   ...each(['list', 'ls'], ['transit keys list'], 'transit '),
   ['create', ['transit keys create']],
   ['transit create', ['transit keys create']],
@@ -282,7 +283,7 @@ const FLAGS_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   policy: ['token-policies', 'allowed-policies'],
   t: ['type', 'tag'],
   to: ['workspace'],
-  ttl: ['token-ttl'],
+  ttl: ['token-ttl', 'for'],
   v: ['version'],
 };
 

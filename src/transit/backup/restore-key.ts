@@ -61,7 +61,7 @@ export async function restoreKey(engine: Engine, { backup, name, force }: Restor
     if (!force && (await keyIn(tx, engine, restored.name)) !== undefined) {
       throw exists(`key "${restored.name}" already exists`, {
         field: 'name',
-        hint: 'use another name, or force to overwrite the key and all its versions',
+        hint: 'use another name, or set force (--force) to overwrite the key and all its versions',
       });
     }
     tx.put(keyRef(engine, restored.name), restored);

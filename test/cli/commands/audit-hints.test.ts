@@ -83,5 +83,6 @@ it('says once that nothing was found, and that paths begin with the mount', asyn
   expect(await show('--path', 'orders')).toBe(
     `No path in standard input begins with "orders": paths begin with the mount, e.g. transit/keys/orders\n${scope}`,
   );
+  expect(await show('--path', 'decrypt')).toContain('e.g. transit/decrypt/\n');
   expect(await show('--path', 'auth/token/', '--failed')).toBe(`No requests found.\n${scope}`);
 });

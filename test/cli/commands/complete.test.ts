@@ -51,6 +51,20 @@ describe('completion of names that depend on the line', () => {
     expect(await offeredAt(here, 'signing-key', 'sign app.tgz --key')).toEqual(['release', 'web']);
   });
 
+  it('has the names of the only organization if none is given, and none if there are several', async () => {
+    const here = await DirectoryHere.withStore();
+    await here.ok('orgs create acme');
+    await here.ok('workspaces create web api --org acme');
+    await here.ok('workspaces tag web prod --org acme');
+    const names = async () => [
+      await offeredAt(here, 'workspace', 'workspaces tag'),
+      await offeredAt(here, 'tag', 'workspaces tag web'),
+    ];
+    expect(await names()).toEqual([['api', 'web'], ['prod']]);
+    await here.ok('orgs create other');
+    expect(await names()).toEqual([[], []]);
+  });
+
   it('has the names of the values of the file, without a key, and never a value', async () => {
     const here = DirectoryHere.make({ COFFER_MASTER_KEY: undefined });
     here.write('app.env', 'DB=s3cret\nMAIL=coffer:app:v1:aaaa\n');
