@@ -44,11 +44,11 @@ export class Doubts {
   }
 
   /** Warns a user at a terminal of values that the operation accepted, but that are probably not meant. */
-  async warn(values: RawValues, runner: Runner): Promise<void> {
+  async warn(values: RawValues, runner: Runner, data: unknown): Promise<void> {
     const { doubts } = this.#cli;
     if (doubts === undefined || !this.#isRead) return;
-    for (const doubt of await doubts(values, await this.#asking(runner)).catch(() => []))
-      this.#session.warn(doubt);
+    for (const doubt of await doubts(values, await this.#asking(runner), data).catch(() => []))
+      this.#session.warn(this.#session.hintHere(doubt));
   }
 
   /** Runs the operation. */

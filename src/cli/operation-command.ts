@@ -129,7 +129,7 @@ class Execution {
     const outcome = await this.#doubts.inOrder(raw, value, call);
     if (outcome === undefined) return DONE;
     const exitCode = await this.#finish(outcome, values, byTheWay);
-    await this.#doubts.warn(values, runner);
+    await this.#doubts.warn(values, runner, outcome.data);
     return exitCode;
   }
 

@@ -162,6 +162,41 @@ describe('a mistake is answered before anything is asked:', () => {
     await here.ok('transit keys create h --type hmac --key-size 32');
   });
 
+  it('workspaces after a tag, without their option, lead to the command with it', async () => {
+    const here = await DirectoryHere.withStore();
+    for (const line of [
+      'orgs create acme',
+      'workspaces create api web --org acme',
+      'tags create old --org acme',
+    ])
+      await here.ok(line);
+    for (const act of ['attach', 'detach']) {
+      const said = await here.refused(`tags ${act} old api web --org acme`, 2);
+      expect(await pasted(here, said, {})).toEqual([`tags ${act} old --workspace api web --org acme`]);
+    }
+    expect(await here.refused('tags attach old env:prod', 2)).toContain('e.g. "coffer tags attach env:prod');
+  });
+
+  it('a tag without a value leads from the search for key-value tags to its workspaces', async () => {
+    const here = await DirectoryHere.withStore();
+    for (const line of [
+      'orgs create acme',
+      'workspaces create web --org acme',
+      'tags create env:p --org acme',
+    ])
+      await here.ok(line);
+    const terminals = { terminals: ['out', 'err'] as const };
+    const found = async (filter: string) =>
+      (await here.run(`tags where ${filter} --org acme`, terminals)).err;
+    expect((await found('env:p other')).replaceAll(/\s+/g, ' ')).toContain(
+      'env:p is a tag without a value: to list its workspaces, run "coffer tags show env:p --org acme"',
+    );
+    for (const filter of ['env', 'env:p=x', '=env:p'])
+      expect(await found(filter)).toBe('No key-value tags found.\n');
+    await here.ok('workspaces bind web other=1 --org acme');
+    expect(await found('env:p other')).not.toContain('without a value');
+  });
+
   it('a tag that a workspace does not have is answered with a similar one that it has', async () => {
     const here = await DirectoryHere.withStore({ COFFER_ORG: 'acme' });
     await here.ok('orgs create acme');

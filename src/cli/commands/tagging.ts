@@ -19,6 +19,7 @@ import type { Session } from '../session.ts';
 import { type Choice, choiceOf, chosenWorkspaces, whereOptions } from '../tags/chosen.ts';
 import { carryOut, inCalls } from '../tags/in-calls.ts';
 import { organizationOf, shownTag } from '../tags/surroundings.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 import { withPermission } from '../with-permission.ts';
 
 /** `tags attach` and `tags detach`, for the named workspaces, for all that match a filter, or for keys. */
@@ -67,18 +68,26 @@ function bulkCommand(bulk: Bulk): Command {
           hint: 'use --where-name, --where-tag, --any-tag or --without-tag',
         });
       }
-      if (!given.options.has(WORKSPACE)) throw withoutTargets(bulk);
+      if (!given.options.has(WORKSPACE)) throw withoutTargets(bulk, given.arguments);
       const isSeveral = given.arguments.length > 1 && given.options.has(WORKSPACE);
       return isSeveral ? onNamed(session, given, bulk) : plain.run(session, given);
     },
   };
 }
 
-/** Returns the error for a command that names neither workspaces nor keys. */
-const withoutTargets = ({ operation }: Bulk): CofferError =>
-  invalid(`missing required value --${WORKSPACE}`, {
-    hint: `use --${WORKSPACE} WS... ("coffer workspaces list" lists them) or --${KEY} NAME..., e.g. "${Object.keys(operation.cli?.examples ?? {})[0]}"`,
+/**
+ * Returns the error for a command that names neither workspaces nor keys. Further words are probably workspaces, unless
+ * they have a colon, as only tags do.
+ */
+function withoutTargets({ path, operation }: Bulk, [tag = '', ...others]: readonly string[]): CofferError {
+  const isTyped = others.length > 0 && !others.some((word) => word.includes(':'));
+  const typed = ['coffer', ...path, tag, `--${WORKSPACE}`, ...others].map(shellWord).join(' ');
+  return invalid(`missing required value --${WORKSPACE}`, {
+    hint: isTyped
+      ? `run "${typed}"; for keys, use --${KEY}`
+      : `use --${WORKSPACE} WS... ("coffer workspaces list" lists them) or --${KEY} NAME..., e.g. "${Object.keys(operation.cli?.examples ?? {})[0]}"`,
   });
+}
 
 /** Result of a change to one tag. */
 interface Changed {

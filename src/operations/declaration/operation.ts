@@ -250,9 +250,9 @@ export interface CliShape<D> {
   requireValid?(values: JsonObject): void;
   /**
    * Returns warnings about values that are accepted, but probably not meant; called only on a terminal, after the
-   * operation.
+   * operation, with its result.
    */
-  doubts?(values: JsonObject, runner: Runner): Promise<readonly string[]>;
+  doubts?(values: JsonObject, runner: Runner, data?: D): Promise<readonly string[]>;
   /** Returns the warnings of a response in words for a user; called only on a terminal or a local store. */
   explained?(warnings: readonly string[], runner: Runner): Promise<readonly string[]>;
   /**

@@ -15,6 +15,7 @@ import {
   tagOperation,
 } from './documents.ts';
 import { seesBindings } from './sights.ts';
+import { plainTagsAmong } from './unchanged.ts';
 
 const KIND = 'filter[taggable-type]';
 const FIELDS = 'fields[tag-binding]';
@@ -91,6 +92,7 @@ export const where = tagOperation({
     empty: { what: 'key-value tags', create: 'coffer workspaces bind WS KEY=VALUE' },
     table: boundTagTable,
     lines: boundTagLines,
+    doubts: plainTagsAmong,
     resolve: async (raw) => ({ [FIELDS]: BOUND_TAG_FIELDS.join(','), ...raw }),
     examples: {
       'coffer tags where env=prod --org acme': 'Find the projects and workspaces with a tag',

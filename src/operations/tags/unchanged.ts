@@ -1,9 +1,12 @@
 import { meantText, nearest } from '../../ground/nearness.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
+import type { Binding } from '../../tags/bindings.ts';
 import { foldCase, parseIdentifier } from '../../tags/names.ts';
 import { unlessUnexpected } from '../declaration/deleting.ts';
 import type { Runner } from '../declaration/operation.ts';
+import { TAGGED } from '../json-api/bindings.ts';
 import { MOST_LINKED } from '../json-api/linkage.ts';
+import type { ListDocument } from '../json-api/pages.ts';
 import {
   type BindingResource,
   counted,
@@ -57,6 +60,23 @@ export async function tagsNear(
     const near = own.includes(name) ? [] : nearest(name, own);
     return near.length === 0 ? [] : [`the workspace has no tag "${name}"; ${meantText(near)}`];
   });
+}
+
+/** Names the tags without a value that a search for key-value tags was for, if it found nothing. */
+export async function plainTagsAmong(
+  { organization_name, [TAGGED]: any }: JsonObject,
+  runner: Runner,
+  document?: ListDocument<unknown>,
+): Promise<readonly string[]> {
+  if (document?.meta.pagination['total-count'] !== 0) return [];
+  const said: string[] = [];
+  for (const { key: name, value } of (any ?? []) as readonly Partial<Binding>[]) {
+    if (name === undefined || value !== undefined) continue;
+    const tag = await shown<TagResource>(runner, 'tags show', { organization_name, tag_name: name });
+    const is = `${name} is a tag without a value: to list its workspaces`;
+    if (tag?.attributes.name === name) said.push(`${is}, run "coffer tags show ${name}"`);
+  }
+  return said;
 }
 
 /**
