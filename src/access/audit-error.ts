@@ -43,7 +43,7 @@ export function hiddenError(error: string, hiding: Hiding): string {
     const quoted = JSON.stringify(value).slice(1, -1);
     if (mark(occurrences, quoted)) values.set(quoted, value);
   }
-  // A prefix that begins right at the end is too short to be recognized.
+  // The last characters of a text that is cut are left out: they may begin a secret, too short to be recognized.
   const end = isCut ? MAX_LENGTH - LEAST_BEGINNING : text.length;
   const own = maskOf(text);
   let shown = '';

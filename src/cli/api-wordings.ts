@@ -152,6 +152,11 @@ const OF_CLAIMS: readonly Rewording[] = [
     /^failed to template policy \[(\d+)\]: the claim is not a string/,
     'policy $1 of the role is named by a claim that is not text',
   ],
+  [
+    /^(?:oidc: malformed jwt: )?failed to unmarshal key ID/,
+    'the token cannot be read: its key ID (kid) is not text',
+    'get a new token from its issuer',
+  ],
   [/^failed to verify id token signature/, 'no key of the issuer verifies the signature of the token'],
   [
     /^exactly one of 'jwt_validation_pubkeys', .* must be set/,
@@ -248,7 +253,16 @@ const OF_SYSTEM: readonly Rewording[] = [
   [/^'rate' is invalid/, 'rate must be a number above 0'],
 ];
 
-export const API_WORDINGS: readonly Rewording[] = [...OF_LOGINS, ...OF_CLAIMS, ...OF_SYSTEM, ...OF_KEYS];
+/** What Vault writes before the reason why a token is refused. */
+const REFUSED_TOKEN = '(?:error validating token: (?:error verifying token signature: )?)?';
+const ofTokens = OF_CLAIMS.map(
+  ([{ source, flags }, ...texts]): Rewording => [
+    new RegExp(source.replace(/^\^/, `^${REFUSED_TOKEN}`), flags),
+    ...texts,
+  ],
+);
+
+export const API_WORDINGS: readonly Rewording[] = [...OF_LOGINS, ...ofTokens, ...OF_SYSTEM, ...OF_KEYS];
 
 /** Hints that name parameters by words that are no names of options. */
 export const HINT_WORDINGS: readonly Rewording[] = [

@@ -127,7 +127,8 @@ function hinted(known: CofferError, typed: TypedWord, meant: readonly string[]):
 }
 
 /** Says which variable has a name that was not typed. */
-const namedBy = ({ variable: name }: TypedWord): string => (name === undefined ? '' : `${name} names it; `);
+const namedBy = ({ variable: name }: TypedWord): string =>
+  name === undefined ? '' : `the name is from ${name}; `;
 
 /** Variables that name what a global option names. */
 const VARIABLES: ReadonlyMap<string, string> = new Map([

@@ -16,7 +16,7 @@ export const SECRET_BYTES = 32;
 export class ArmorSealer {
   readonly #random: Random;
   readonly #host: PluginHost;
-  /** Groups of recipients of plugins, which each is asked for once. */
+  /** Groups of keys that belong to plugins: each plugin is asked once for each key. */
   readonly #groups = new Map<string, Promise<RecipientGroup>>();
 
   /**

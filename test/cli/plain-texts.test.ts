@@ -55,7 +55,12 @@ describe('the command line', () => {
     ["'bytes' should be less than 131072", 'too many bytes', 'use 1 to 131072'],
     ["'bytes' cannot be less than 1", 'too few bytes', 'use 1 to 131072'],
     [
-      'fetching keys oidc: get keys failed',
+      'error validating token: error verifying token signature: failed to unmarshal key ID',
+      'the token cannot be read: its key ID (kid) is not text',
+      'get a new token from its issuer',
+    ],
+    [
+      'error validating token: error verifying token signature: fetching keys oidc: get keys failed',
       'the server cannot fetch the keys of the issuer of the token',
       'an administrator sees the reason with "coffer auth jwt config"',
     ],

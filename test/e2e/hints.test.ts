@@ -380,7 +380,7 @@ const elsewhere = [
   '\'slot files may have been planted: unlock with a master key or key file, and remove those listed by "coffer doctor"\'',
   '\'run "coffer doctor --repair": it keeps everything that can still be read\'',
   '\'try again; if that does not help, run "coffer doctor"\'',
-  '\'was that of an older release, which had repaired the store: the changes in the log are part of it again; running servers continue after "coffer store accept" or a restart\'',
+  '\'had been repaired by an older release without the changes in its log; they are in the store again; running servers continue after "coffer store accept" or a restart\'',
 ];
 
 it('every hint of the store that names a command is followed by a test', () => {

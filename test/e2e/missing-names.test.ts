@@ -45,17 +45,17 @@ describe('a name that no command line shows', () => {
     [
       { COFFER_ORG: 'acem' },
       'tags list',
-      'organization "acem" not found (COFFER_ORG names it; did you mean "acme"?)',
+      'organization "acem" not found (the name is from COFFER_ORG; did you mean "acme"?)',
     ],
     [
       { COFFER_ORG: 'nowhere' },
       'tags list',
-      'organization "nowhere" not found (COFFER_ORG names it; run "coffer orgs list" to list them)',
+      'organization "nowhere" not found (the name is from COFFER_ORG; run "coffer orgs list" to list them)',
     ],
     [
       { COFFER_MOUNT: 'team/payments' },
       'transit keys list',
-      'no mount "team/payments" (COFFER_MOUNT names it; did you mean "teams/payments"?)',
+      'no mount "team/payments" (the name is from COFFER_MOUNT; did you mean "teams/payments"?)',
     ],
   ])('is said to be that of the variable: %j', async (variables, line, said) => {
     expect(await here.with(variables).refused(line, 3)).toBe(`coffer: ${said}`);

@@ -54,8 +54,8 @@ export const NO_SETTINGS: TokenSettings = {
 };
 
 /**
- * Applies a change; absent members stay unchanged. An older name in the change only records that it was used; the value
- * is that of the newer one.
+ * Applies a change; absent members stay unchanged. A member with an older name (`ttl` for `token_ttl`) only says that
+ * the caller used this name; its value is taken from the newer member.
  * @throws `invalid` with Vault's messages
  */
 export function changedSettings(before: TokenSettings, change: Partial<TokenSettings>): TokenSettings {

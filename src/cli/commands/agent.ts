@@ -129,7 +129,7 @@ export const offer: OwnCommand = {
   details:
     'Other programs can use the key while the store is unlocked; the key itself never leaves the ' +
     'agent. No key is offered by default, and an offer lasts until "coffer agent withdraw". ' +
-    'Running it again for the same key replaces what was allowed before.',
+    'Offering a key again replaces what was allowed before.',
   examples: [
     ['coffer agent offer laptop --ssh', 'Use a key for ssh logins and signed git commits'],
     ['coffer agent offer laptop --ssh --use login --confirm', 'Allow only logins, and confirm each one'],

@@ -63,8 +63,8 @@ export const command: Command = {
     'Runs COMMAND with the variables from the files. Encrypted values that are already in the ' +
     'environment are decrypted, too. In YAML and JSON files, db.password becomes DB_PASSWORD. All values are ' +
     'decrypted before the program starts. The program replaces this command, so terminal, signals ' +
-    "and exit code are its own. Variables with Coffer's own secrets, such as COFFER_PASSPHRASE, are removed. Standard " +
-    'input and pipes need --format; with -f -, the standard input of the program is at its end.',
+    "and exit code are its own. Variables with Coffer's own secrets, such as COFFER_PASSPHRASE, are removed. Files " +
+    'from standard input or a pipe need --format; with -f -, the program itself gets an empty standard input.',
   examples: [
     ['coffer exec -f .env -- npm start', 'Run a server with the variables of a file'],
     [

@@ -59,7 +59,8 @@ export const restore: OwnCommand = {
   details:
     'The target must be an empty directory or not exist. The restored store is unlocked by the ' +
     'secrets it had when it was backed up. One of these secrets is required, because everything is ' +
-    'verified. If anything is damaged, nothing is restored and the exit code is 1.',
+    'verified. If anything is damaged, nothing is restored and the exit code is 1. For a single key, ' +
+    'restore next to the old store, then copy the key with "coffer transit backup" and "coffer transit restore".',
   examples: [
     ['coffer store restore coffer.backup --store ./restored', 'Restore next to the old store'],
     ["ssh backup.example.com 'cat coffer.backup' | coffer store restore -", 'Restore from another machine'],

@@ -30,7 +30,7 @@ function checkTag(text: string): void {
 
 const plain = commandOf(['workspaces', 'list'], 'List or search workspaces', list);
 
-/** `--all-tags` is the opposite of `--any-tag`, as in `tags attach`. */
+/** Adds `--all-tags`, an alias of `--tag`, as the counterpart of `--any-tag`. */
 export const command: Command = {
   ...plain,
   options: plain.options.flatMap((option) => (option.flag === TAG ? [option, sameAs(TAG)] : [option])),

@@ -125,7 +125,7 @@ function filesNear(path: string): readonly string[] {
 
 /**
  * Takes the files after the key as values of `--in`.
- * @param needsKey false if there is no key: a file may have its place then
+ * @param needsKey false if the command can do without a key: the first word is then a file if a file has this name
  */
 export function withFilesAsInput({ arguments: words, options }: Given, needsKey: boolean): Given {
   const [first] = words;

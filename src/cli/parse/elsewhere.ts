@@ -134,6 +134,7 @@ export const INSTEAD: ReadonlyMap<string, string> = new Map([
   ...each(['cat', 'view'], SHOWING_SECRETS, 'secrets '),
   ...OF_STORES_OF_FILES,
   ['whoami', 'use "coffer token lookup" with a server; a local store has no users, "coffer status" shows it'],
+  ['ext precommit', 'did you mean "coffer secrets git-setup"?'],
   ['secrets rotate', 'use "coffer transit keys rotate KEY", then "coffer secrets rewrap FILE"'],
   ['workspaces rename', 'use "coffer workspaces update WS --name NAME"'],
   ['projects rename', 'use "coffer projects update PROJECT --name NAME"'],
@@ -180,6 +181,7 @@ const OF_GPG: readonly (readonly [string, string])[] = [
     'did you mean "coffer sign FILE --key NAME"?',
   ),
   ['verify', 'did you mean "coffer verify FILE --key NAME"?'],
+  ['G', 'did you mean "coffer transit keys create NAME --type ed25519"?'],
   ['c', 'did you mean "coffer secrets get FILE NAME --copy"?'],
   ...each(
     ['k', 'K', 'list-keys', 'list-public-keys', 'list-secret-keys'],

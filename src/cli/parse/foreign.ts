@@ -125,6 +125,8 @@ const VERBS: ReadonlyMap<string, 'encrypt' | 'decrypt' | 'show'> = new Map([
  */
 export function insteadOfForeign(path: readonly string[], words: readonly string[]): string | undefined {
   const line = readForeign(words);
+  const run = running(path.join(' '), words);
+  if (run !== undefined) return `did you mean ${quoted('exec', ...run)}?`;
   const verb = VERBS.get(path.join(' '));
   if (verb === 'encrypt') return encrypting(line, path.at(-1) ?? '');
   if (verb === 'decrypt') return decrypting(line, path);
@@ -133,6 +135,14 @@ export function insteadOfForeign(path: readonly string[], words: readonly string
   return formatOf(file) === undefined
     ? `did you mean ${quoted(...ENVELOPE, 'decrypt', '--in', file)}?`
     : `did you mean ${quoted('secrets', 'list', file)} or ${quoted('secrets', 'decrypt', file, '--stdout')}?`;
+}
+
+/** Returns the arguments of `exec` for `dotenvx run -f FILE -- PROGRAM` and `sops exec-env FILE COMMAND`. */
+function running(word: string, words: readonly string[]): readonly string[] | undefined {
+  if (word === 'run' && words.includes('--')) return words;
+  const [file = '', command = '', ...more] = words;
+  const isShell = word === 'exec-env' && command !== '' && more.length === 0;
+  return isShell ? ['-f', file, '--', 'sh', '-c', command] : undefined;
 }
 
 function encrypting(line: ForeignLine, word: string): string | undefined {

@@ -111,7 +111,7 @@ const foreign = (shown: string, top: string): FollowedFile => ({
   why: `${shown} belongs to another user and is ignored (to use it: git config --global --add safe.directory ${quoted(top)})`,
 });
 
-/** Returns the user who called sudo, whose files root follows as in git. */
+/** Returns the user who called sudo: root trusts the files of this user as well, as git does. */
 function userBehindRoot(): number | undefined {
   const text = process.env['SUDO_UID'] ?? '';
   return /^\d+$/.test(text) ? Number(text) : undefined;

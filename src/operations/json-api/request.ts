@@ -16,8 +16,9 @@ const CHANGES_RESULT = /^(?:filter|search|q|page|sort|include)(?:$|\[)/;
 const PAGES: ReadonlySet<string> = new Set(['page[number]', 'page[size]']);
 
 /**
- * Converts the query of a request to raw values by wire name for `parseValues`. Parameters in any path of the operation
- * are ignored, even if another path was used: the target of an operation is only in the path, which policies check.
+ * Converts the query of a request to raw values by wire name for `parseValues`. A query parameter with the name of a
+ * path parameter is ignored, even if that belongs to another route of the operation: only the path names the target,
+ * because policies check the path.
  * @param query names and values, several values in an array
  * @throws `invalid` naming a parameter that is given twice, or an unknown one that would affect the result
  */

@@ -73,8 +73,8 @@ export class BlobReader implements IndexReader {
   }
 
   /**
-   * Returns a reader of the version that this process has made meanwhile, with what this one has read and is still the
-   * same; undefined if the process has made none.
+   * Returns a reader of the version that this process has committed since this reader's, with those reads that the
+   * commits did not change; undefined if there is none, or if another process has committed as well.
    */
   caughtUp(): BlobReader | undefined {
     const { cache, version } = this.#scope;

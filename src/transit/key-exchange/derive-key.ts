@@ -130,7 +130,7 @@ function baseVersion(base: NamedKey, requested: number): KeyVersion {
     throw refusal(
       `requested version of the base key is ${wrong[1]}`,
       'base_key_version',
-      `the latest is ${latestVersion}`,
+      `the oldest is ${Math.max(minAvailableVersion, 1)}, the latest ${latestVersion}`,
     );
   }
   const version = requireVersion(base, requested === LATEST ? latestVersion : requested);

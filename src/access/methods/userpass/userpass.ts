@@ -232,7 +232,7 @@ export class Userpass {
       if (user === undefined || !isDeepStrictEqual(user.password, proven)) throw wrong();
       requireWithin(user.token.token_bound_cidrs, address);
       await lockoutOf(this.#room.store, this.#room.clock).succeeded(tx, mount, id(name));
-      // The password is known now, so replace the client's hash.
+      // Only a login shows the password itself: it replaces the bcrypt hash that was imported by our own.
       if (own) tx.put(ref, { ...user, password: own });
       return {
         mount,
@@ -280,7 +280,7 @@ export class Userpass {
     throw wrong();
   }
 
-  /** Computes the hash that replaces a client's hash; undefined if the latter stays. */
+  /** Computes our own hash in place of a bcrypt hash that was imported; undefined if that one stays. */
   async #ownHash(proven: PasswordHash, password: string, claim: Claim): Promise<PasswordHash | undefined> {
     if (!isForeign(proven) || !isSeenWhole(password)) return undefined;
     try {

@@ -108,7 +108,7 @@ export class SessionBindings {
     return true;
   }
 
-  /** Whether a login is over the last reported connection; any login if none was reported. */
+  /** Whether a login may be signed: one for the connection that ssh reported last; any login if it reported none. */
   allows({ sessionId, hostKey }: Extract<SshSignedData, { kind: 'login' }>): boolean {
     const last = this.#known.at(-1);
     if (last === undefined) return true;

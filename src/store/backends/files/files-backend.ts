@@ -27,8 +27,8 @@ type GlancedState = NonNullable<ReturnType<typeof glanced>>;
 /**
  * Store in a directory of files, shared by any number of processes. Layout: docs/format.md.
  *
- * A command that only reads finds a whole log that ends with the state nearly always, and needs no more than a glance
- * at it. Everything else is loaded when the log is another one, or a change is made.
+ * For a command that only reads, the log is nearly always complete and its last record is the current state; then a
+ * glance at it (`glance.ts`) is enough. Everything else is loaded if that is not so, or for a change.
  */
 export class FilesBackend implements Backend {
   readonly #opened: OpenedFiles;

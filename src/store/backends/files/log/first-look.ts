@@ -89,8 +89,9 @@ async function lookAt(
 }
 
 /**
- * Returns the newest version that no power failure takes back: that of the name, of a base, or of a record of another
- * boot. A record of this boot may still be in the hands of its writer.
+ * Returns the newest version that no power failure takes back: the one in the name of the state file, the one that a
+ * log file starts from (its base), or that of a record written before this boot of the machine. A record of this boot
+ * may not be synced by its writer yet.
  */
 function lastingVersion(log: Log, name: StateName, above: readonly Above[]): Version {
   let lasting = versionOf(name);
