@@ -268,6 +268,7 @@ export const API_WORDINGS: readonly Rewording[] = [...OF_LOGINS, ...ofTokens, ..
 export const HINT_WORDINGS: readonly Rewording[] = [
   [/\bmin_(de|en)cryption_version of this key is/, '--min-$1cryption-version of this key is'],
   [/^set derived as well$/, 'use --derived'],
+  [/^set a context$/, 'use --context BASE64 or --context-text TEXT'],
   [/^omit derived, or /, 'omit --derived, or '],
   [/^use 32 to 512 bytes$/, 'e.g. --key-size 32'],
   [/; over HTTP, the parameter organization$/, ''],

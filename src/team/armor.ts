@@ -16,7 +16,7 @@ export const SECRET_BYTES = 32;
 export class ArmorSealer {
   readonly #random: Random;
   readonly #host: PluginHost;
-  /** Groups of keys that belong to plugins: each plugin is asked once for each key. */
+  /** Group of each key that belongs to a plugin, so that the plugin is asked only once. */
   readonly #groups = new Map<string, Promise<RecipientGroup>>();
 
   /**

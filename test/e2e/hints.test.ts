@@ -380,7 +380,7 @@ const elsewhere = [
   '\'slot files may have been planted: unlock with a master key or key file, and remove those listed by "coffer doctor"\'',
   '\'run "coffer doctor --repair": it keeps everything that can still be read\'',
   '\'try again; if that does not help, run "coffer doctor"\'',
-  '\'had been repaired by an older release without the changes in its log; they are in the store again; running servers continue after "coffer store accept" or a restart\'',
+  '\'had been repaired by an older release, which left out changes from the log of the store; they are in the store again; running servers continue after "coffer store accept" or a restart\'',
 ];
 
 it('every hint of the store that names a command is followed by a test', () => {

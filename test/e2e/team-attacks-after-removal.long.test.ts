@@ -104,7 +104,7 @@ describe('an admin who left', () => {
     // The truth, told by a colleague, takes back what this machine knew, and says so.
     const truth = idOf(fact(people.person('look'), 'removals/bob.'));
     expect((await erin.place.run(['team', 'trust', truth])).stderr).toContain(
-      'this machine would have to forget: bob removed alice',
+      'this machine would have to forget changes: bob removed alice',
     );
     await erin.place.ok(['team', 'trust', '-q', '--yes', truth]);
     expect(await membersOf(erin)).toEqual(['alice', 'carol', 'erin']);

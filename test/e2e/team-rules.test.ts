@@ -52,7 +52,7 @@ describe('somebody who can push and has no key', () => {
     push(mallory);
     pull(alice);
     const refusal =
-      'coffer: app.env:2: DB is not encrypted, but .coffer.yaml says to encrypt it ("git log -p app.env" shows who put the value there; if it is right, run "coffer secrets encrypt app.env")';
+      'coffer: app.env:2: DB is not encrypted, but .coffer.yaml says to encrypt it ("git log -p app.env" shows which commit added it; if the value is right, run "coffer secrets encrypt app.env")';
     const used = await alice.place.shell('coffer exec -f app.env -- sh -c \'printf %s "$DB"\'');
     expect(used).toMatchObject({ exitCode: 1, stdout: '', stderr: `${refusal}\n` });
     expect(await alice.place.refused('secrets inject --in page.txt', 1)).toBe(refusal);

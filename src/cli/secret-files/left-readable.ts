@@ -116,7 +116,7 @@ export async function refuseReadable(
   const line = lineCounter(file.text)(place.start);
   const typed = forTheShell(relative('.', path));
   const told = `${path}:${line}: ${place.name} is not encrypted, but`;
-  const check = `"git log -p ${typed}" shows who put the value there; if it is right,`;
+  const check = `"git log -p ${typed}" shows which commit added it; if the value is right,`;
   if (isNamed(wrong))
     throw conflict(`${told} ${RULES_NAME} says to encrypt it`, {
       hint: `${check} run "coffer secrets encrypt ${typed}"`,

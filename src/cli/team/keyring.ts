@@ -255,12 +255,12 @@ async function requireConsentToTakeBack(
 ): Promise<void> {
   const undone = before.removals.filter(({ id }) => seen.includes(id) && !after.valid.has(id));
   const absent = after.unseen.map(
-    (id) => `${names.get(id) ?? short(id)} was removed (a change that this checkout lacks)`,
+    (id) => `${names.get(id) ?? short(id)} was removed, which is not in this checkout`,
   );
   if (undone.length === 0 && absent.length === 0) return;
   const what = [...undone.map((fact) => tell(after, fact)), ...absent].join('; ');
   if (!session.settings.yes && !session.prompts.available()) {
-    throw denied(`to trust this ID, this machine would have to forget: ${what}`, {
+    throw denied(`to trust this ID, this machine would have to forget changes: ${what}`, {
       hint: 'run "git pull" first; if the removal was taken back on purpose, use --yes',
     });
   }

@@ -21,7 +21,7 @@ const unlocking: Topic = {
             ['recovery shares', 'A prompt, or COFFER_SHARES_FILE.'],
             [
               'age or SSH key',
-              'The private key: COFFER_IDENTITY, COFFER_IDENTITY_FILE, or your key in a usual place (e.g. ~/.ssh/id_ed25519), if its slot was created, or has unlocked the store, on this machine before.',
+              'The private key: COFFER_IDENTITY, COFFER_IDENTITY_FILE, or your key in a usual place (e.g. ~/.ssh/id_ed25519); the last only on a machine where its slot was created or has already unlocked the store.',
             ],
           ],
         },

@@ -119,7 +119,10 @@ export const list = tagOperation({
       help: 'Only projects with one of these names, case-insensitive.',
       cli: { flag: 'name', refersTo: 'project' },
     }),
-    [TAGGED]: taggedFilter({ flag: 'bound', metavar: 'KEY=VALUE' }),
+    [TAGGED]: taggedFilter(
+      { flag: 'bound', metavar: 'KEY=VALUE' },
+      'Only those with all of these KEY=VALUE tags; KEY alone stands for any value.',
+    ),
     sort: sortParam,
     include: projectIncludes,
     ...pageParams,

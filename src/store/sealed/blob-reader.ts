@@ -73,8 +73,9 @@ export class BlobReader implements IndexReader {
   }
 
   /**
-   * Returns a reader of the version that this process has committed since this reader's, with those reads that the
-   * commits did not change; undefined if there is none, or if another process has committed as well.
+   * Returns a reader of the current version if only this process has committed since this reader's version; it keeps
+   * the reads that those commits did not change. Undefined if nothing was committed, or if another process has
+   * committed, too.
    */
   caughtUp(): BlobReader | undefined {
     const { cache, version } = this.#scope;

@@ -83,7 +83,7 @@ describe('a keyring', () => {
     );
     const trust = `team trust ${repository.idOf('store.')}`;
     expect(await repository.refused(trust, 4)).toBe(
-      'coffer: to trust this ID, this machine would have to forget: bob was removed (a change that this checkout lacks) (run "git pull" first; if the removal was taken back on purpose, use --yes)',
+      'coffer: to trust this ID, this machine would have to forget changes: bob was removed, which is not in this checkout (run "git pull" first; if the removal was taken back on purpose, use --yes)',
     );
     expect(await repository.refused(trust, 4, [false])).toContain(
       'coffer: not confirmed: nothing was changed',

@@ -57,8 +57,8 @@ async function hashPassword(password: string, random: Random): Promise<PasswordH
 }
 
 /**
- * Verifies a password. For an unknown user it takes the same time, and returns false. A hash of bcrypt is computed on the
- * main thread, in slices of a tenth of a second: the caller queues for it.
+ * Verifies a password. For an unknown user it takes the same time, and returns false. A hash of bcrypt is computed on
+ * the main thread, in slices of a tenth of a second: the caller queues for it.
  * @see docs/decisions/0184
  */
 async function isPassword(password: string, kept: PasswordHash | undefined): Promise<boolean> {
@@ -232,7 +232,7 @@ export class Userpass {
       if (user === undefined || !isDeepStrictEqual(user.password, proven)) throw wrong();
       requireWithin(user.token.token_bound_cidrs, address);
       await lockoutOf(this.#room.store, this.#room.clock).succeeded(tx, mount, id(name));
-      // Only a login shows the password itself: it replaces the bcrypt hash that was imported by our own.
+      // The password itself is known only at a login, so an imported bcrypt hash is replaced by our own hash now.
       if (own) tx.put(ref, { ...user, password: own });
       return {
         mount,

@@ -108,7 +108,10 @@ export class SessionBindings {
     return true;
   }
 
-  /** Whether a login may be signed: one for the connection that ssh reported last; any login if it reported none. */
+  /**
+   * Whether a login may be signed: one for the connection that ssh reported last, unless that one forwards the agent;
+   * any login if none was reported.
+   */
   allows({ sessionId, hostKey }: Extract<SshSignedData, { kind: 'login' }>): boolean {
     const last = this.#known.at(-1);
     if (last === undefined) return true;

@@ -27,8 +27,8 @@ type GlancedState = NonNullable<ReturnType<typeof glanced>>;
 /**
  * Store in a directory of files, shared by any number of processes. Layout: docs/format.md.
  *
- * For a command that only reads, the log is nearly always complete and its last record is the current state; then a
- * glance at it (`glance.ts`) is enough. Everything else is loaded if that is not so, or for a change.
+ * The log is nearly always complete and ends with the current state; then a glance (`glance.ts`) is enough for a
+ * command that only reads. Otherwise, and for a change, everything else is loaded.
  */
 export class FilesBackend implements Backend {
   readonly #opened: OpenedFiles;

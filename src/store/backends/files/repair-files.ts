@@ -44,7 +44,7 @@ const STATE_IS_BACK =
 
 /** Message about a state that an older release had given the store. */
 const LOG_IS_BACK =
-  'had been repaired by an older release without the changes in its log; they are in the store again; running servers continue after "coffer store accept" or a restart';
+  'had been repaired by an older release, which left out changes from the log of the store; they are in the store again; running servers continue after "coffer store accept" or a restart';
 
 /** Message about a log that was damaged, exchanged or deleted. */
 const LOG_REPLACED = 'was damaged, and is replaced: what was whole in it is kept';

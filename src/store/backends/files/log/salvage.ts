@@ -48,7 +48,7 @@ interface Bounds {
   /** State that the log must include; undefined if it is missing. */
   readonly state: Version | undefined;
   readonly generation: number;
-  /** Whether to use a record with a higher revision than the state's; if so, the records between are used, too. */
+  /** Whether to use a record with a higher revision than the state's; the first one refused ends the log. */
   readonly takes: (record: ParsedRecord) => boolean;
 }
 
@@ -233,7 +233,7 @@ function headOf(bytes: Buffer, number: number, storeId: Uint8Array): Partial<Log
 interface Reach {
   /** Revision that the file must reach; undefined if that is not known. */
   readonly reach: number | undefined;
-  /** Whether to use a record with a higher revision. */
+  /** Whether to use a record with a higher revision than `reach`. */
   readonly takes: (record: ParsedRecord) => boolean;
   readonly generation: number;
 }
