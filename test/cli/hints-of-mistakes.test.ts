@@ -69,6 +69,51 @@ describe('a mistake is answered with what helps:', () => {
   });
 });
 
+describe('a word that every object of the language has', () => {
+  const LINES = [
+    'W',
+    'W x y',
+    'create W x',
+    'get W x',
+    'run W --',
+    'exec-env W x',
+    'W --W',
+    '--W x',
+    '-W',
+    'help W',
+    'token W x',
+    'transit W x',
+    'transit keys W x',
+    'transit encrypt --W x',
+    'secrets W x',
+    'tags W x',
+    'workspaces list --W x',
+    'status -o W',
+    'audit W x',
+    'login W',
+    'login method=W',
+    'verify W x y',
+    'unlock --for W',
+    'completion W',
+    'store W x',
+    'team W x',
+    'read W',
+    'list W x',
+  ];
+
+  it.each(['constructor', 'valueOf', 'toString', '__proto__', 'hasOwnProperty'])(
+    'is a mistake like any other in every place of a command line: %s',
+    async (word) => {
+      const here = await DirectoryHere.withStore();
+      for (const line of LINES) {
+        const { exitCode, err } = await here.run(line.replaceAll('W', word));
+        expect(err, line).not.toContain('unexpected');
+        expect(exitCode, line).not.toBe(0);
+      }
+    },
+  );
+});
+
 describe('a mistake is answered before anything is asked:', () => {
   it('a signature that is not there is named, and never taken for a key', async () => {
     const here = await DirectoryHere.withStore();

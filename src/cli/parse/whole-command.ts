@@ -5,7 +5,10 @@ import { shellWord } from '../terminal/shell-word.ts';
 /** Finds the whole command that was meant by words that are all right, but in another order or group. */
 
 /** Commands for what other programs name behind the verb: `describe key orders`. */
-const NOUNS: Readonly<Record<string, readonly string[]>> = { key: ['transit', 'keys'], policy: ['policy'] };
+const NOUNS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['key', ['transit', 'keys']],
+  ['policy', ['policy']],
+]);
 const READING: ReadonlySet<string> = new Set(['get', 'show', 'describe']);
 
 /** Words of other programs for deleting, which no group at the top has. */
@@ -35,7 +38,7 @@ export function wholeCommand(
   if (group === undefined || !isGroup(group)) return undefined;
   const ofNoun = [name, `${name}s`].find((noun) => hasCommand(group, noun, word));
   if (ofNoun !== undefined) return command([...path, ofNoun, word], others);
-  const noun = NOUNS[name.replace(/s$/, '')];
+  const noun = NOUNS.get(name.replace(/s$/, ''));
   const verb = READING.has(word) ? 'read' : word;
   if (path.length === 0 && noun !== undefined && others.length > 0 && hasCommand(tree, ...noun, verb))
     return command([...noun, verb], others);
