@@ -253,16 +253,7 @@ const OF_SYSTEM: readonly Rewording[] = [
   [/^'rate' is invalid/, 'rate must be a number above 0'],
 ];
 
-/** What Vault writes before the reason why a token is refused. */
-const REFUSED_TOKEN = '(?:error validating token: (?:error verifying token signature: )?)?';
-const ofTokens = OF_CLAIMS.map(
-  ([{ source, flags }, ...texts]): Rewording => [
-    new RegExp(source.replace(/^\^/, `^${REFUSED_TOKEN}`), flags),
-    ...texts,
-  ],
-);
-
-export const API_WORDINGS: readonly Rewording[] = [...OF_LOGINS, ...ofTokens, ...OF_SYSTEM, ...OF_KEYS];
+export const API_WORDINGS: readonly Rewording[] = [...OF_LOGINS, ...OF_CLAIMS, ...OF_SYSTEM, ...OF_KEYS];
 
 /** Hints that name parameters by words that are no names of options. */
 export const HINT_WORDINGS: readonly Rewording[] = [

@@ -73,6 +73,9 @@ const UNKNOWN_TYPE = /^plugin not found in the catalog: (.*)/;
 const UNREACHABLE = /^cannot reach /;
 const NOT_SERVED = 'check that "coffer serve" is running';
 
+/** What Vault writes before the reason why a token of an issuer is refused. */
+const REFUSED_TOKEN = /^error validating token: (?:error verifying token signature: )?/;
+
 /**
  * Returns an error in plain words: the same one if its text is plain already.
  * @param variables variable that the address of a server comes from
@@ -80,6 +83,10 @@ const NOT_SERVED = 'check that "coffer serve" is running';
  */
 export function inPlainWords(error: CofferError, variables?: string, mount?: string): CofferError {
   const { message, hint } = error;
+  const reason = message.replace(REFUSED_TOKEN, '');
+  const isKnown = inWords(message, REWORDINGS) !== message;
+  if (reason !== message && !isKnown && inWords(reason, REWORDINGS) !== reason)
+    return inPlainWords(reworded(error, reason, hint, error.field), variables, mount);
   const isSilent = hint === undefined || hint.startsWith(NOT_SERVED);
   if (variables !== undefined && isSilent && UNREACHABLE.test(message)) {
     const local = `for the local store, run "unset ${variables}"`;
