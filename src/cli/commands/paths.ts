@@ -81,7 +81,7 @@ async function run(session: Session, method: PathRequest['method'], given: Given
   const format = textOption(given.options, FORMAT);
   const printing = format === undefined ? session : session.inFormat(format);
   const file = await outPlaceOf(session, given.options);
-  const parameters = parametersIn(session, method, place, texts);
+  const parameters = await parametersIn(session, method, place, texts);
   if (isForGood) await refuseFirst(session, path);
   const runner = await session.runner();
   if (isForGood && !(await session.confirmed(async () => `Permanently delete ${path}?`))) return FAILED;
@@ -119,28 +119,22 @@ async function run(session: Session, method: PathRequest['method'], given: Given
   return DONE;
 }
 
-/** Groups of commands for what other programs name behind the verb: `delete key orders`. */
-const NOUNS: Readonly<Record<string, string>> = {
-  key: 'transit keys',
-  policy: 'policy',
-  tag: 'tags',
-  workspace: 'workspaces',
-};
-
 /** Parses the parameters; for a name in their place, the error has the command that deletes it. */
-function parametersIn(
+async function parametersIn(
   session: Session,
   method: PathRequest['method'],
   place: string,
   texts: readonly string[],
-): PathRequest['parameters'] {
-  const group = method === 'DELETE' ? NOUNS[place.replace(/s$/, '')] : undefined;
+): Promise<PathRequest['parameters']> {
   const [name = ''] = texts;
   try {
     return Object.fromEntries(texts.flatMap((text) => parametersOf(session, text)));
   } catch (error) {
     const known = asCofferError(error);
-    if (known === undefined || group === undefined || texts.length > 1) throw error;
+    if (known === undefined || method !== 'DELETE' || texts.length > 1) throw error;
+    const { groupOf } = await import('../parse/whole-command.ts');
+    const group = groupOf(place)?.join(' ');
+    if (group === undefined) throw error;
     throw withOtherHint(known, `did you mean "coffer ${group} delete ${shellWord(name)}"?`);
   }
 }

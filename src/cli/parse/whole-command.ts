@@ -4,11 +4,17 @@ import { shellWord } from '../terminal/shell-word.ts';
 
 /** Finds the whole command that was meant by words that are all right, but in another order or group. */
 
-/** Commands for what other programs name behind the verb: `describe key orders`. */
+/** Groups of commands for what other programs name behind the verb: `describe key orders`. */
 const NOUNS: ReadonlyMap<string, readonly string[]> = new Map([
   ['key', ['transit', 'keys']],
   ['policy', ['policy']],
+  ['tag', ['tags']],
+  ['workspace', ['workspaces']],
 ]);
+
+/** Returns the group of commands for what a word of another program names, in the singular or plural. */
+export const groupOf = (word: string): readonly string[] | undefined => NOUNS.get(word.replace(/s$/, ''));
+
 const READING: ReadonlySet<string> = new Set(['get', 'show', 'describe']);
 
 /** Words of other programs for deleting, which no group at the top has. */
@@ -38,7 +44,7 @@ export function wholeCommand(
   if (group === undefined || !isGroup(group)) return undefined;
   const ofNoun = [name, `${name}s`].find((noun) => hasCommand(group, noun, word));
   if (ofNoun !== undefined) return command([...path, ofNoun, word], others);
-  const noun = NOUNS.get(name.replace(/s$/, ''));
+  const noun = groupOf(name);
   const verb = READING.has(word) ? 'read' : word;
   if (path.length === 0 && noun !== undefined && others.length > 0 && hasCommand(tree, ...noun, verb))
     return command([...noun, verb], others);
