@@ -4222,7 +4222,7 @@ complete -c coffer -n '__coffer_at '\''version'\''' -l no-color -d 'Disable colo
 complete -c coffer -n '__coffer_at '\''version'\''' -l no-prompt -d 'Never prompt; fail if input is missing.'
 complete -c coffer -n '__coffer_at '\''version'\''' -l yes -s y -d 'Answer yes to all confirmation prompts.'
 complete -c coffer -n '__coffer_at '\''version'\''' -l help -s h -d 'Show help.'
-complete -c coffer -n '__coffer_at '\''help'\'' 0' -a 'keygen init status unlock lock agent slots passphrase rekey doctor store transit token policy orgs workspaces projects tags mounts auth unwrap sign verify edit exec secrets team login logout read write list delete audit serve kms seal unseal health version help completion options environment exit-codes unlocking sharing secrets-format envelope-format store-format policy-format tags-format'
+complete -c coffer -n '__coffer_at '\''help'\'' 0' -a 'keygen init status unlock lock agent slots passphrase rekey doctor store transit token policy orgs workspaces projects tags mounts auth unwrap sign verify edit exec secrets team login logout read write list delete audit serve kms seal unseal health version help completion options environment exit-codes unlocking sharing pipelines secrets-format envelope-format store-format policy-format tags-format'
 complete -c coffer -n '__coffer_at '\''help'\''' -l store -x -a '(__fish_complete_directories (commandline -ct))' -d 'Store to use: directory, or postgres://USER@HOST/DATABASE.'
 complete -c coffer -n '__coffer_at '\''help'\''' -l address -x -d 'Server to use: http://…, https://… or unix:/PATH.'
 complete -c coffer -n '__coffer_at '\''help'\''' -l token -d 'Token for the server; prompts if TOKEN is omitted.'

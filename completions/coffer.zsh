@@ -230,7 +230,7 @@ _coffer_argument() {
     'secrets get|1'|'secrets set|1'|'secrets unset|1') echo 'names value' ;;
     'team remove|0') echo 'names member' ;;
     'login|0') echo 'words token approle cert jwt userpass' ;;
-    'help|0+') echo 'words keygen init status unlock lock agent slots passphrase rekey doctor store transit token policy orgs workspaces projects tags mounts auth unwrap sign verify edit exec secrets team login logout read write list delete audit serve kms seal unseal health version help completion options environment exit-codes unlocking sharing secrets-format envelope-format store-format policy-format tags-format' ;;
+    'help|0+') echo 'words keygen init status unlock lock agent slots passphrase rekey doctor store transit token policy orgs workspaces projects tags mounts auth unwrap sign verify edit exec secrets team login logout read write list delete audit serve kms seal unseal health version help completion options environment exit-codes unlocking sharing pipelines secrets-format envelope-format store-format policy-format tags-format' ;;
     'completion|0') echo 'words bash zsh fish' ;;
     *) return 1 ;;
   esac

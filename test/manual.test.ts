@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { manualPages } from '../scripts/manual/pages.ts';
 import { escaped, filled, item, page, shown } from '../scripts/manual/roff.ts';
+import { OTHER_WORDS, topics } from '../src/cli/commands/help.ts';
 import { type CommandPlace, placesOf } from '../src/cli/completions/model.ts';
 import { withNotes } from '../src/cli/terminal/help-page.ts';
 import { topicPages } from '../src/cli/topics/registry.ts';
@@ -121,6 +123,41 @@ describe('coffer help on a topic', () => {
     const place = emptyPlace();
     expect(await place.ok('help forgotten')).toBe(await place.ok('help unlocking'));
     expect(await place.ok('help uninstalling')).toBe(await place.ok('help store-format'));
+    for (const words of ['ci', 'CI', 'scripts', 'github actions', 'gitlab-ci'])
+      expect(await place.ok(`help ${words}`)).toContain('coffer exec -f app.env -- ./deploy');
+    expect(await place.ok('help exit codes')).toBe(await place.ok('help exit-codes'));
+  });
+
+  it('is suggested for a word nearly like those that people try', async () => {
+    const place = emptyPlace();
+    for (const [word, topic] of [
+      ['pipelne', 'pipelines'],
+      ['scrpts', 'pipelines'],
+      ['keyrin', 'sharing'],
+    ])
+      expect(await place.refused(`help ${word}`, 2)).toMatch(
+        new RegExp(`did you mean "(coffer help )?${topic}"`),
+      );
+  });
+
+  it('has only commands for pipelines that the tested page has', () => {
+    const topic = topicPages.find(({ name }) => name === 'pipelines');
+    const text = readFileSync(new URL('../docs/scripts-and-ci.md', import.meta.url), 'utf8');
+    const onPage = text.replace(/\s*\\\n\s*/g, ' ').replaceAll('secrets/production.env', 'app.env');
+    const lines = topic?.parts.flatMap(({ blocks }) =>
+      blocks.flatMap((block) => (typeof block !== 'string' && 'lines' in block ? block.lines : [])),
+    );
+    const commands = lines?.map((line) => line.split('  #')[0]?.trim() ?? '') ?? [];
+    expect(commands.length).toBeGreaterThan(10);
+    expect(
+      commands.filter((command) => !onPage.includes(command.replace('--out app.env', '--out '))),
+    ).toEqual([]);
+  });
+
+  it('never hides the help of a command with such a word', () => {
+    const words = new Set(places.flatMap(({ path }) => path.split(' ')));
+    const others = Object.values(OTHER_WORDS).flat();
+    expect(others.filter((word) => words.has(word) || topics.has(word))).toEqual([]);
   });
 
   it.each(topicPages.map(({ name }) => [name]))(

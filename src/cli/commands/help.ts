@@ -34,7 +34,7 @@ export function helpOn(tree: Group): Command {
     async run({ streams, colour }, { arguments: typed }) {
       const words = typed.join(' ') === LIST ? [HELP] : typed;
       const wanted = words.join(' ');
-      const topic = topics.get(OTHER_NAMES.get(wanted) ?? wanted);
+      const topic = topics.get(topicOf(words) ?? '');
       if (topic !== undefined) {
         const { columns, isTerminal } = streams.out;
         const text = topic(columns, isTerminal ? columns : undefined);
@@ -59,11 +59,12 @@ function aboutTopic(error: unknown, wanted: string): unknown {
   const known = asCofferError(error);
   if (known?.message.startsWith('unknown command ') !== true || known.hint?.startsWith('see ') !== true)
     return error;
-  const near = nearest(wanted, [...topics.keys()]).map((topic) => `"coffer help ${topic}"`);
+  const near = nearest(wanted, [...topics.keys(), ...OTHER_NAMES.keys()]);
+  const meant = new Set(near.map((word) => `"coffer help ${OTHER_NAMES.get(word) ?? word}"`));
   return withOtherHint(
     known,
-    near.length > 0
-      ? `did you mean ${alternatives(near)}?`
+    meant.size > 0
+      ? `did you mean ${alternatives([...meant])}?`
       : '"coffer --help" lists the commands, "coffer help help" the topics',
   );
 }
@@ -143,14 +144,34 @@ type TopicPrinter = (columns: number, most?: number) => string;
 const LIST = 'topics';
 const HELP = 'help';
 
-/** Words that users try, with the topics that are about them. */
-const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
-  ['forgotten', 'unlocking'],
-  ['recovery', 'unlocking'],
-  ['share', 'sharing'],
-  ['variables', 'environment'],
-  ['uninstalling', 'store-format'],
-]);
+/** Topics with the other words for them that users try. */
+export const OTHER_WORDS: Readonly<Record<string, readonly string[]>> = {
+  unlocking: ['forgotten', 'recovery', 'unlock-methods'],
+  sharing: ['share', 'keyring', 'keyrings', 'colleagues'],
+  pipelines: [
+    ...['ci', 'cd', 'ci-cd', 'cicd', 'pipeline', 'job', 'jobs', 'automation'],
+    ...['script', 'scripts', 'scripting', 'scripts-and-ci'],
+    ...['github', 'github-actions', 'actions', 'gitlab', 'gitlab-ci'],
+  ],
+  environment: ['variables', 'vars'],
+  'exit-codes': ['exit', 'exit-code', 'exit-status', 'codes', 'errors'],
+  'secrets-format': ['rules', 'coffer-yaml', '.coffer.yaml'],
+  'policy-format': ['policies', 'hcl'],
+  'store-format': ['uninstalling'],
+};
+
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map(
+  Object.entries(OTHER_WORDS).flatMap(([topic, words]) => words.map((word) => [word, topic] as const)),
+);
+
+/** Returns the topic that words are about: its name or another word for it, also in several words, or in capitals. */
+function topicOf(words: readonly string[]): string | undefined {
+  const name = words
+    .flatMap((word) => word.split(/[ /_]+/))
+    .join('-')
+    .toLowerCase();
+  return topics.has(name) ? name : OTHER_NAMES.get(name);
+}
 
 /** Texts of `coffer help TOPIC`. */
 export const topics: ReadonlyMap<string, TopicPrinter> = new Map<string, TopicPrinter>([

@@ -109,10 +109,84 @@ export const sharing: Topic = {
   ],
 };
 
+/** Steps are those of docs/scripts-and-ci.md, for GitHub only. */
+const pipelines: Topic = {
+  name: 'pipelines',
+  page: 'coffer-pipelines',
+  section: 7,
+  summary: 'How scripts and CI pipelines (GitHub, GitLab and others) use Coffer',
+  commands: ['login', 'logout', 'exec', 'sign'],
+  parts: [
+    {
+      heading: 'In every script',
+      blocks: [
+        'Without a terminal, Coffer never prompts: secrets come from variables ("coffer help environment"), and destructive commands ' +
+          'need "--yes". Results go to standard output, everything else to standard error. Each kind of failure has its own exit code ' +
+          '("coffer help exit-codes"). Use "-o json" for results that programs read, and "--if-missing" for commands that may run again.',
+      ],
+    },
+    {
+      heading: 'Values of a repository that has a keyring',
+      blocks: [
+        'One variable decrypts them; no server and no store is needed. Once, as an admin of the team:',
+        {
+          lines: [
+            'coffer team add ci --new        # store all that it prints in CI, as the secret COFFER_IDENTITY',
+            'git add .coffer && git commit -m "Add the pipeline" && git push',
+          ],
+        },
+        'In the job, with the variable COFFER_IDENTITY set from this secret:',
+        { lines: ['coffer exec -f app.env -- ./deploy'] },
+      ],
+    },
+    {
+      heading: 'Keys on a server, without a stored secret',
+      blocks: [
+        'GitHub, GitLab and Kubernetes give each job an ID token that identifies it. The server checks it, and returns a token of its ' +
+          'own that lasts minutes. Once, as the owner of the store, with a policy ("coffer help policy-format") in release.hcl; this is ' +
+          'for GitHub:',
+        {
+          lines: [
+            'coffer auth enable jwt --path github',
+            'coffer auth jwt configure --path github --oidc-discovery-url https://token.actions.githubusercontent.com',
+            'coffer policy write release release.hcl',
+            'coffer auth jwt write release --path github --user-claim repository --bound-audiences https://coffer.example.com:8200 --bound-claims repository_id=74 ref=refs/heads/main --token-policies release --token-ttl 10m',
+          ],
+        },
+        'In the job, with COFFER_ADDR=https://coffer.example.com:8200:',
+        {
+          lines: [
+            'coffer login jwt role=release --path github',
+            'coffer sign release.tar.gz --key releases',
+            'coffer logout',
+          ],
+        },
+        'On GitHub, the job needs "permissions: { id-token: write }". On GitLab, it needs "id_tokens: { COFFER_ID_TOKEN: { aud: ADDRESS } }" ' +
+          'with the address of the server. Machines without an ID token log in with a secret ID: "coffer login approle --help".',
+      ],
+    },
+    {
+      heading: 'A store, without a server',
+      blocks: [
+        'Keep a backup of the store in the repository ("coffer store backup"; it is encrypted), and its master key in CI, as the ' +
+          'secret COFFER_MASTER_KEY. In the job, with this variable:',
+        {
+          lines: [
+            'coffer store restore coffer.backup',
+            'coffer transit envelope decrypt --in app.env.coffer --out app.env',
+          ],
+        },
+        'Changes that a job makes in a restored store are lost when the job ends.',
+      ],
+    },
+  ],
+};
+
 /** Topics with a page of their own in the manual, in the order of help. */
 export const topicPages: readonly Topic[] = [
   unlocking,
   sharing,
+  pipelines,
   secretsFormat,
   envelopeFormat,
   storeFormat,
