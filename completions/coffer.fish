@@ -2617,7 +2617,7 @@ complete -c coffer -n '__coffer_at '\''tags reserved delete'\''' -l no-color -d 
 complete -c coffer -n '__coffer_at '\''tags reserved delete'\''' -l no-prompt -d 'Never prompt; fail if input is missing.'
 complete -c coffer -n '__coffer_at '\''tags reserved delete'\''' -l yes -s y -d 'Answer yes to all confirmation prompts.'
 complete -c coffer -n '__coffer_at '\''tags reserved delete'\''' -l help -s h -d 'Show help.'
-complete -c coffer -n '__coffer_at '\''tags prune'\''' -l unused -d 'Required, as a reminder that only unused tags are deleted.'
+complete -c coffer -n '__coffer_at '\''tags prune'\''' -l unused -d 'Required to delete, as a reminder that only unused tags are deleted.'
 complete -c coffer -n '__coffer_at '\''tags prune'\''' -l matching -x -d 'Only unused tags with this name; * is a wildcard.'
 complete -c coffer -n '__coffer_at '\''tags prune'\''' -l dry-run -d 'Only print the tags that would be deleted.'
 complete -c coffer -n '__coffer_at '\''tags prune'\''' -l store -x -a '(__fish_complete_directories (commandline -ct))' -d 'Store to use: directory, or postgres://USER@HOST/DATABASE.'

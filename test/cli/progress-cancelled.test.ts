@@ -52,7 +52,7 @@ describe('Ctrl-C while a progress line is shown', () => {
     expect([removing.mock.calls.length, kills.mock.calls.length]).toEqual([1, 0]);
   });
 
-  it('is not listened for before the line is drawn, and after it has ended', () => {
+  it('is not listened for before there is progress, and after it has ended', () => {
     const { session } = atTerminal();
     const progress = new TransferProgress(session, 10, false);
     progress.add(5);
@@ -68,8 +68,10 @@ describe('Ctrl-C while a progress line is shown', () => {
 describe('a progress line that has ended', () => {
   it('is not drawn again by what was read ahead, such as when the reader of the output is gone', () => {
     const { session, written } = atTerminal();
-    const uptime = vi.spyOn(process, 'uptime').mockReturnValue(1000);
+    const uptime = vi.spyOn(process, 'uptime').mockReturnValue(998);
     const progress = new TransferProgress(session, 2 ** 30, false);
+    progress.add(2 ** 20);
+    uptime.mockReturnValue(1000);
     progress.add(2 ** 20);
     progress.erase();
     uptime.mockReturnValue(1001);
@@ -80,6 +82,30 @@ describe('a progress line that has ended', () => {
     progress.add(2 ** 20);
     expect(written.at(-1)).toBe('\r\x1b[K');
     expect(listening()).toBe(before);
+    uptime.mockRestore();
+  });
+});
+
+describe('a progress line', () => {
+  it('is drawn only if the job takes longer than a second, and then several times per second', () => {
+    const { session, written } = atTerminal();
+    const uptime = vi.spyOn(process, 'uptime');
+    const drawnAfter = (seconds: number, progress: { add: (bytes: number) => void }) => {
+      uptime.mockReturnValue(1000 + seconds);
+      progress.add(2 ** 20);
+      return written.length;
+    };
+    const short = new TransferProgress(session, 2 ** 30, false);
+    expect([0, 0.4, 0.9].map((seconds) => drawnAfter(seconds, short))).toEqual([0, 0, 0]);
+    short.close();
+    expect(written).toEqual([]);
+    // The time before the first progress, such as that of a question, does not count.
+    const long = new TransferProgress(session, 2 ** 30, false);
+    expect([10, 10.9, 11.1, 11.15, 11.3].map((seconds) => drawnAfter(seconds, long))).toEqual([
+      0, 0, 1, 1, 2,
+    ]);
+    long.close();
+    expect(written.at(-1)).toBe('\r\x1b[K');
     uptime.mockRestore();
   });
 });

@@ -30,10 +30,23 @@ export interface TerminalOptions {
 
 const SECONDS = 40;
 
+const commandLine = (): string =>
+  [process.execPath, ...commandWords()].map((word) => JSON.stringify(word)).join(' ');
+
+/**
+ * Returns a script that runs a command whose results go into a file, and stops it in the middle for so long that it
+ * shows its progress, however fast the machine is.
+ */
+export const stopped = (line: string, file: string): string =>
+  [
+    `${commandLine()} ${line} > ${file} &`,
+    `until [ "$(stat -c %s ${file})" -gt 1000000 ]; do :; done`,
+    'kill -STOP $!; sleep 1.5; kill -CONT $!; wait $!',
+  ].join('\n');
+
 /** Runs a shell script with `coffer` in it on a terminal. */
 export function onTerminal(place: Place, script: string, options: TerminalOptions = {}): Screen {
-  const command = [process.execPath, ...commandWords()].map((word) => JSON.stringify(word)).join(' ');
-  const define = `coffer() { ${command} "$@"; }`;
+  const define = `coffer() { ${commandLine()} "$@"; }`;
   const job = {
     argv: ['bash', '-c', `${define}\n${script}`],
     env: place.environment({ TERM: 'xterm-256color', ...options.environment }),

@@ -119,26 +119,26 @@ const MAX_NAMED = 5;
 
 export const prune: OwnCommand = {
   options: [
-    switching(UNUSED, 'Required, as a reminder that only unused tags are deleted.'),
+    switching(UNUSED, 'Required to delete, as a reminder that only unused tags are deleted.'),
     taking(MATCHING, 'NAME', 'Only unused tags with this name; * is a wildcard.', { takes: 'values' }),
     switching(DRY_RUN, 'Only print the tags that would be deleted.'),
   ],
   details:
     'Unused tags are determined before the confirmation prompt and checked again before deletion, so a tag that was added to a workspace in between is kept. A tag that only keys have counts as used.',
   examples: [
-    ['coffer tags prune --unused --dry-run --org acme', 'Print the unused tags, without deleting them'],
+    ['coffer tags prune --dry-run --org acme', 'Print the unused tags, without deleting them'],
     [
       "coffer tags prune --unused --matching 'tmp:*' --yes --org acme",
       'Delete unused tags that begin with "tmp:", without asking',
     ],
   ],
   async run(session, { options }) {
-    if (!options.has(UNUSED)) {
+    const isDry = options.has(DRY_RUN);
+    if (!isDry && !options.has(UNUSED)) {
       throw invalid(`missing required option --${UNUSED}`, {
-        hint: 'add --unused to confirm that only unused tags are deleted',
+        hint: 'add --unused to confirm that only unused tags are deleted, or --dry-run to print them',
       });
     }
-    const isDry = options.has(DRY_RUN);
     if (!isDry) session.requireConsent();
     const organization_name = organizationOf(session);
     const runner = await session.runner();

@@ -102,7 +102,7 @@ async function runJob(request: FileTransfer, job: FileJob, progress: TransferPro
   return closing(job.from === undefined ? undefined : openInFile(job.from, IN), async (file) => {
     if (file === undefined) announceStandardInput(session);
     const input = file ?? session.streams.in;
-    const told = await writing(request, job, { counts, progress }, (sink) =>
+    const told = await writing(request, job, counts, (sink) =>
       request.transfer({
         source: sourceOf(input, job),
         file: file?.bytes === undefined ? undefined : { ...file, size: file.bytes },
@@ -140,7 +140,7 @@ function sourceOf(input: Input, { to }: FileJob): ByteSource {
 async function writing<T>(
   request: FileTransfer,
   { to }: FileJob,
-  { counts, progress }: { readonly counts: { written: number }; readonly progress: TransferProgress },
+  counts: { written: number },
   work: (sink: ByteSink) => Promise<T>,
 ): Promise<T> {
   const counted = (sink: ByteSink): ByteSink => ({
@@ -156,7 +156,7 @@ async function writing<T>(
     },
   });
   if (to === undefined) {
-    const sink = standardSink(request, progress);
+    const sink = standardSink(request);
     const result = await work(counted(sink));
     sink.end?.();
     return result;
@@ -184,19 +184,10 @@ interface ScreenSink extends ByteSink {
   end?(): void;
 }
 
-function standardSink({ session, options, mayBeText }: FileTransfer, progress: TransferProgress): ScreenSink {
+function standardSink({ session, options, mayBeText }: FileTransfer): ScreenSink {
   const { out } = session.streams;
   const asItIs = !out.isTerminal || session.settings.format === 'raw' || textOption(options, OUT) === '-';
-  if (asItIs) {
-    return {
-      write(bytes) {
-        // The progress line ends here, because the program that reads the data may write to the same terminal.
-        progress.erase();
-        return out.writeLater(bytes);
-      },
-      file: out.file,
-    };
-  }
+  if (asItIs) return { write: (bytes) => out.writeLater(bytes), file: out.file };
   if (!mayBeText) throw binaryRefused();
   return screen(out);
 }

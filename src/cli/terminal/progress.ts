@@ -4,21 +4,26 @@ import type { Session } from '../session.ts';
 
 const BAR_WIDTH = 24;
 const REDRAW_MS = 100;
-/** Size in bytes below which a transfer has no progress line: it would only flash up. */
+/** Time in milliseconds after the first progress before the line is drawn: for a short job it would only flash up. */
+const SHORT_JOB_MS = 1000;
+/** Size in bytes below which a transfer has no progress line. */
 const LEAST_BYTES = 2 ** 20;
 const ERASE_LINE = '\r\x1b[K';
 const CANCELLED = 'Cancelled.';
 
 /**
- * Line on the terminal, redrawn a few times per second and erased at the end. Nothing is written if standard error is
- * not a terminal, or if results go to the same screen.
+ * Line on the terminal, drawn if the job takes longer than a moment, redrawn a few times per second and erased at the
+ * end. Nothing is written if standard error is not a terminal, or if results go to the same screen: also through a pipe,
+ * whose reader may write to it.
  */
 class ProgressLine {
   readonly #session: Session;
   #active: boolean;
   readonly #cancelled: () => string;
+  #firstAt: number | undefined;
   #drawnAt = 0;
   #visible = false;
+  #listening = false;
 
   /**
    * Creates the line.
@@ -31,19 +36,21 @@ class ProgressLine {
     this.#active =
       session.streams.err.isTerminal &&
       !session.settings.quiet &&
-      !(besideOutput && session.streams.out.isTerminal);
+      !(besideOutput && session.streams.out.file === undefined);
   }
 
   /**
-   * Draws the line.
+   * Draws the line. From the first call on, Ctrl-C tells the user what it leaves behind.
    * @param text called only when it is time to redraw
    */
   draw(text: (columns: number) => string): void {
     if (!this.#active) return;
+    if (!this.#listening) process.on('SIGINT', this.#interrupted);
+    this.#listening = true;
     const now = elapsedMs();
-    if (now - this.#drawnAt < REDRAW_MS) return;
+    this.#firstAt ??= now;
+    if (now - this.#firstAt < SHORT_JOB_MS || now - this.#drawnAt < REDRAW_MS) return;
     this.#drawnAt = now;
-    if (!this.#visible) process.on('SIGINT', this.#interrupted);
     this.#visible = true;
     const { err } = this.#session.streams;
     err.write(`${ERASE_LINE}${text(err.columns - 1).slice(0, err.columns - 1)}`);
@@ -57,16 +64,19 @@ class ProgressLine {
 
   /** Erases the line, which is drawn again with the next progress. */
   erase(): void {
-    if (!this.#visible) return;
-    process.off('SIGINT', this.#interrupted);
-    this.#session.streams.err.write(ERASE_LINE);
+    if (this.#listening) process.off('SIGINT', this.#interrupted);
+    this.#listening = false;
+    if (this.#visible) this.#session.streams.err.write(ERASE_LINE);
     this.#visible = false;
   }
 
   /** Whatever else listens for Ctrl-C cleans up and ends the process; otherwise it ends here, as by default. */
   readonly #interrupted = (): void => {
+    const { err } = this.#session.streams;
+    // The terminal has shown ^C.
+    if (!this.#visible) err.write(ERASE_LINE);
     this.close();
-    this.#session.streams.err.write(`${this.#cancelled()}\n`);
+    err.write(`${this.#cancelled()}\n`);
     if (process.listenerCount('SIGINT') === 0) process.kill(process.pid, 'SIGINT');
   };
 }

@@ -242,8 +242,11 @@ projects:
 
   it('prunes the tags that no workspace carries, and no others', async () => {
     expect((await ok('tags prune --unused --dry-run')).split('\n')).toEqual(['unused']);
+    expect((await ok('tags prune --dry-run')).split('\n')).toEqual(['unused']);
+    expect(await ok('tags prune --dry-run --matching tmp:*')).toBe('');
     expect((await run('tags prune --unused')).exitCode).toBe(2);
-    expect((await run('tags prune --yes')).exitCode).toBe(2);
+    const { exitCode, stderr } = await run('tags prune --yes');
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('or --dry-run to print them')]);
     expect((await run('tags prune --unused --matching tmp:* --yes')).stderr).toBe('Deleted 0 tags.\n');
     expect((await run('tags prune --unused --yes')).stderr).toBe('Deleted 1 tag.\n');
     expect((await ok('tags list')).split('\n')).toEqual([
