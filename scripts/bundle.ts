@@ -10,7 +10,8 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { type BuildOptions, build, type Metafile, transform } from 'esbuild';
+import { type BuildOptions, build, type Metafile } from 'esbuild';
+import { asFunction, conversionHelpers } from './chunk.ts';
 
 const MAIN = 'coffer.cjs';
 
@@ -75,7 +76,7 @@ const GROUPS: readonly PartSources[] = [
     ['src/cli/secret-files/last-rules.ts', 'src/cli/team/keeping.ts', 'src/cli/team/team-keys.ts'],
   ],
   // Opens what is encrypted to an SSH key: the conversion of its public half.
-  ['coffer-ed25519.cjs', ['node_modules/@noble/curves/ed25519.js']],
+  ['coffer-ed25519.cjs', ['src/transit/key-types/age/noble-ed25519.ts']],
   // Commands that users type to see and change what a store has.
   [
     'coffer-everyday.cjs',
@@ -157,7 +158,7 @@ export async function bundle(options: BuildOptions, entry: string, directory: st
   const functions = await Promise.all(
     split.outputFiles.map(async (file) => {
       const name = nameOf(rename(file.path));
-      return [name, await asFunction(options, helpers, rename(file.text), own.has(name))] as const;
+      return [name, await asFunction({ options, helpers, own }, name, rename(file.text))] as const;
     }),
   );
   const taken = new Set<string>();
@@ -217,35 +218,18 @@ function partsInside(
   return [first.filter(([name]) => !own.has(name)), ...inside];
 }
 
-/** Returns what calls chunks by numbers, in place of hashes, in a text: each import repeats the name of a chunk. */
+/** Returns what names chunks by numbers, in place of hashes, in a text. */
 function shortNamesOf(outputs: Outputs): (text: string) => string {
   const hashed = Object.keys(outputs)
     .map((path) => basename(path))
     .filter((name) => `/${name}`.search(CHUNK) === 1);
-  const short = new Map(hashed.sort().map((name, index) => [name, `${index.toString(36)}.js`]));
+  const short = new Map(hashed.sort().map((name, index) => [name, `${index}.js`]));
   return (text) => text.replace(CHUNK, (name) => short.get(name) ?? name);
 }
 
 const CHUNK = /(?<=\/)[A-Z0-9]{8}\.js\b/g;
 
 const nameOf = (path: string): string => `./${basename(path)}`;
-
-const toCommonJs = async (options: BuildOptions, code: string): Promise<string> => {
-  const converted = await transform(code, {
-    format: 'cjs',
-    platform: 'node',
-    target: options.target ?? 'esnext',
-    minifyWhitespace: true,
-    supported: { 'dynamic-import': false },
-  });
-  return converted.code;
-};
-
-/** Returns the statements that esbuild inserts before each converted module; here they are needed once per file. */
-async function conversionHelpers(options: BuildOptions): Promise<readonly string[]> {
-  const sample = await toCommonJs(options, 'import fs from "node:fs";export const used=()=>fs;');
-  return sample.slice(0, sample.indexOf('var stdin_exports')).split(/(?=var __)/);
-}
 
 /** Returns the chunks that consist only of Coffer's own sources, in which no exported variable is reassigned. */
 const ownChunks = (outputs: Outputs): Set<string> =>
@@ -254,80 +238,6 @@ const ownChunks = (outputs: Outputs): Set<string> =>
       .filter(([, { inputs }]) => Object.keys(inputs).every((source) => source.startsWith('src/')))
       .map(([path]) => nameOf(path)),
   );
-
-/**
- * Converts a chunk to a CommonJS function; `import()` becomes a promise of `require()`.
- *
- * esbuild's own conversion defines each export twice, with calls that cost more at startup than most modules. A chunk
- * is converted from ES modules and only read by other chunks, so one object is enough and is its own namespace. Chunks
- * do not import each other in cycles (modules that do are in the same chunk), so `own` chunks can export plain values
- * at their end.
- */
-async function asFunction(
-  options: BuildOptions,
-  helpers: readonly string[],
-  code: string,
-  own: boolean,
-): Promise<string> {
-  const converted = await toCommonJs(options, code);
-  const bare = helpers.reduce((text, helper) => text.replace(helper, ''), converted);
-  let end = '';
-  const plain = bare
-    .replace(EXPORTS, (whole: string, members: string) => {
-      const exported = exportedNames(members);
-      if (exported === undefined) return whole;
-      if (own) end = exportsObject(exported.map(([name, value]) => `${name}:${value}`));
-      return own ? '' : exportsObject(exported.map(([name, value]) => `get ${name}(){return ${value}}`));
-    })
-    // Tells ES modules which exports a CommonJS file has; only chunks import chunks.
-    .replace(/0&&\(module\.exports=\{[^}]*\}\);/g, '')
-    .replace(/__toESM\((require\("\.\/[^"]+"\))\)/g, '$1')
-    // Loaded on first use: of Node's own modules this one takes longest to load, and a client of an agent does not need
-    // it.
-    .replace(/(import_node_crypto\d*)=(require\("node:crypto"\))/g, '$1=()=>$2')
-    .replace(/(import_node_crypto\d*)\.(\w+)/g, '($1().$2)');
-  return `function(require,module,exports){${withShortImports(plain + end)}}`;
-}
-
-/**
- * Gives what a chunk imports names of two or three characters. Each use of another module is through its name, which
- * esbuild leaves as long as `import_node_process`, so the files become a twentieth smaller.
- */
-function withShortImports(code: string): string {
-  const used = new Set(code.match(/[\w$]+/g));
-  const free = SHORT_NAMES.filter((name) => !used.has(name));
-  const short = new Map<string, string>();
-  for (const [, name = ''] of code.matchAll(IMPORTS)) {
-    const next = short.get(name) ?? free[short.size];
-    if (next === undefined) throw new Error('a chunk imports more than there are short names');
-    short.set(name, next);
-  }
-  return code.replace(/\bimport_\w+\b/g, (name) => short.get(name) ?? name);
-}
-
-const IMPORTS = /\b(import_\w+)=(?=require\(|\(\)=>require\(|__toESM\()/g;
-
-const LETTERS = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'];
-/** Names of two characters, and of three, more than any chunk imports. */
-const SHORT_NAMES: readonly string[] = ['', ...LETTERS].flatMap((last) =>
-  ['$', '_'].flatMap((first) => LETTERS.map((middle) => first + middle + last)),
-);
-
-const EXPORTS =
-  /var stdin_exports=\{\};__export\(stdin_exports,\{([^}]*)\}\);module\.exports=__toCommonJS\(stdin_exports\);/;
-
-const exportsObject = (members: readonly string[]): string => `module.exports={${members.join(',')}};`;
-
-/** Parses the exports that esbuild writes as `name:()=>value,…`; undefined for any other form. */
-function exportedNames(members: string): (readonly [name: string, value: string])[] | undefined {
-  const exported: (readonly [string, string])[] = [];
-  for (const member of members.split(',')) {
-    const [, name, value] = /^([\w$]+):\(\)=>([\w$]+)$/.exec(member) ?? [];
-    if (name === undefined || value === undefined) return undefined;
-    exported.push([name, value]);
-  }
-  return exported;
-}
 
 /** Returns the chunks that the program reaches if only the dynamic imports of `followed` sources are followed. */
 function reached(outputs: Outputs, followed: (source: string) => boolean): Set<string> {
@@ -346,7 +256,10 @@ function reached(outputs: Outputs, followed: (source: string) => boolean): Set<s
 }
 
 const table = (functions: readonly Chunk[]): string =>
-  `{${functions.map(([name, code]) => `${JSON.stringify(name)}:${code}`).join(',\n')}}`;
+  `{${functions.map(([name, code]) => `${keyOf(name)}:${code}`).join(',\n')}}`;
+
+/** Returns the name of a chunk in the tables: its number, or `main`. */
+const keyOf = (name: string): string => basename(name, '.js');
 
 /**
  * Returns the main file. The other parts are next to it or, in a single executable, are assets, since `require` only
@@ -362,18 +275,19 @@ ${helpers.join('')}
 const functions = ${table(functions)};
 const loaded = {};
 const places = {};
-const place = (part, names) => { for (const name of names.split(' ')) places['./' + name + '.js'] = part; };
-${parts.map(([part, chunks]) => `place('${part}', '${chunks.map(([name]) => name.slice(2, -3)).join(' ')}');`).join('\n')}
+const place = (part, numbers) => { for (const number of numbers) places[number] = part; };
+${parts.map(([part, chunks]) => `place('${part}', [${chunks.map(([name]) => keyOf(name)).join()}]);`).join('\n')}
 const rest = [${REST.map((name) => `'${name}'`).join(', ')}];
 function load(name) {
   const known = loaded[name];
   if (known !== undefined) return known.exports;
-  if (!name.startsWith('./')) return (loaded[name] = { exports: require(name) }).exports;
+  if (typeof name === 'string') return (loaded[name] = { exports: require(name) }).exports;
   while (!(name in functions)) Object.assign(functions, loadPart(places[name] ?? rest.shift()));
   const module = (loaded[name] = { exports: {} });
   functions[name](load, module, module.exports);
   return module.exports;
 }
+load.later = (name) => Promise.resolve(name).then(load);
 function loadPart(file) {
   const sea = process.getBuiltinModule('node:sea');
   if (!sea.isSea()) return require('./' + file);
@@ -385,5 +299,5 @@ function loadPart(file) {
   new Script(source, { filename: file, cachedData }).runInThisContext()(require, module);
   return module.exports;
 }
-module.exports = load('./main.js');
+functions.main(load, module, module.exports);
 `;

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { assetsWithCaches, build } from './executable-assets.ts';
 import { licenseOfNode } from './licenses.ts';
-import { HERE, settings } from './single-executable.ts';
+import { HERE, MAX_EXECUTABLE_BYTES, settings } from './single-executable.ts';
 import { strip, stripperFor } from './strip.ts';
 
 interface Packager {
@@ -38,6 +38,7 @@ const platform = { darwin: 'macos', win32: 'win' }[process.platform as string] ?
 const root = fileURLToPath(new URL('..', import.meta.url));
 const output = join(root, 'dist', process.platform === 'win32' ? 'coffer.exe' : 'coffer');
 const directory = mkdtempSync(join(tmpdir(), 'coffer-package-'));
+const stripper = stripperFor(process.arch);
 
 try {
   build(root);
@@ -51,11 +52,15 @@ try {
 } finally {
   rmSync(directory, { recursive: true, force: true });
 }
-process.stdout.write(`${output} (${Math.round(statSync(output).size / 2 ** 20)} MiB)\n`);
+const { size } = statSync(output);
+process.stdout.write(`${output} (${size} bytes)\n`);
+if (stripper !== undefined && size > MAX_EXECUTABLE_BYTES) {
+  process.stderr.write(`package: the file is larger than it may be (${MAX_EXECUTABLE_BYTES} bytes)\n`);
+  process.exitCode = 1;
+}
 
 /** Returns the running Node, without unnecessary parts if a tool to strip it is installed. */
 function slimNode(): string {
-  const stripper = stripperFor(process.arch);
   if (stripper === undefined) {
     process.stderr.write('package: no "strip" of binutils is here, so the file is larger than it need be\n');
     return process.execPath;

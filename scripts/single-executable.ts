@@ -16,6 +16,8 @@ const POSTJECT = fileURLToPath(new URL('../node_modules/postject/dist/cli.js', i
  */
 export const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 const EXECUTABLE = 0o755;
+/** Most that a file for Linux may have, made of a Node that was stripped. */
+export const MAX_EXECUTABLE_BYTES = 104 * 2 ** 20;
 
 export type Platform = 'linux' | 'macos' | 'windows';
 

@@ -82,9 +82,11 @@ describe('the parts of the command', () => {
 describe('the parts of the executable', () => {
   /** Names of the chunks in a file. */
   const chunksIn = (part: string): readonly string[] =>
-    [...readFileSync(join(root, 'dist', part), 'utf8').matchAll(/"(\.\/\w+\.js)":function\(/g)].map(
-      ([, name = '']) => name,
-    );
+    [
+      ...readFileSync(join(root, 'dist', part), 'utf8').matchAll(
+        /(?:^|\{)(\w+):function\(require,module,exports\)/gm,
+      ),
+    ].map(([, name = '']) => name);
 
   it('are chosen by the variables that hold the secret of a store', () => {
     const main = readFileSync(join(root, 'scripts/executable.cjs'), 'utf8');

@@ -6,13 +6,11 @@ import { LICENSES } from '../../scripts/licenses.ts';
 import { fileFor } from '../../scripts/release/downloads.ts';
 import { nameFor, type System, wantedSystems } from '../../scripts/release/release.ts';
 import { IDENTITY } from '../../scripts/release/sums.ts';
-import { FUSE } from '../../scripts/single-executable.ts';
+import { FUSE, MAX_EXECUTABLE_BYTES } from '../../scripts/single-executable.ts';
 import { type Bench, type Checks, released, releasedFile, root, version, wants } from './bench.ts';
 import { readMachO } from './mach-o.ts';
 
-const MIB = 2 ** 20;
-const MAX_EXECUTABLE_BYTES = 104 * MIB;
-const MAX_DOWNLOAD_BYTES = 28 * MIB;
+const MAX_DOWNLOAD_BYTES = 28 * 2 ** 20;
 
 /** Unpacks a download. @returns the path of the executable in it */
 export async function unpacked(bench: Bench, system: System): Promise<string> {

@@ -15,13 +15,13 @@ interface Arithmetic {
 /** ECDSA curve, with everything that Coffer knows about it. */
 export interface EcdsaCurve extends Curve, Arithmetic {}
 
-const nist = () => import('@noble/curves/nist.js');
+const curves = () => import('./noble-curves.ts');
 
 const ARITHMETIC: Readonly<Record<CurveName, Arithmetic>> = {
-  'P-256': { backupNumber: 1, noble: async () => (await nist()).p256 },
-  'P-384': { backupNumber: 6, noble: async () => (await nist()).p384 },
-  'P-521': { backupNumber: 7, noble: async () => (await nist()).p521 },
-  secp256k1: { noble: async () => (await import('@noble/curves/secp256k1.js')).secp256k1 },
+  'P-256': { backupNumber: 1, noble: async () => (await curves()).p256 },
+  'P-384': { backupNumber: 6, noble: async () => (await curves()).p384 },
+  'P-521': { backupNumber: 7, noble: async () => (await curves()).p521 },
+  secp256k1: { noble: async () => (await curves()).secp256k1 },
 };
 
 export const ECDSA_CURVES: readonly EcdsaCurve[] = CURVES.map((curve) => ({

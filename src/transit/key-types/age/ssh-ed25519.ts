@@ -17,7 +17,7 @@ const INFO = 'age-encryption.org/v1/ssh-ed25519';
  * @throws `invalid` if the key is not a point of the curve
  */
 async function pointOf(key: KeyObject): Promise<Uint8Array> {
-  const { ed25519 } = await import('@noble/curves/ed25519.js');
+  const { ed25519 } = await import('./noble-ed25519.ts');
   try {
     return ed25519.utils.toMontgomery(rawPublic(key));
   } catch (error) {

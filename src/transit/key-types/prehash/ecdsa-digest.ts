@@ -37,7 +37,7 @@ const signerOn = (curve: EcdsaCurve): Promise<ECDSA> => madeOnce(signers, curve,
 async function makeSigner({ noble, opensslName, coordinateBytes }: EcdsaCurve): Promise<ECDSA> {
   // The library's type lacks the hash, which derives the nonces.
   const { Point, hash } = (await noble()) as ECDSA & { readonly hash: CHash };
-  const { ecdsa } = await import('@noble/curves/abstract/weierstrass.js');
+  const { ecdsa } = await import('../noble-curves.ts');
   const coordinates = (bytes: Buffer): bigint => BigInt(`0x${bytes.toString('hex')}`);
   const base = {
     multiply(scalar: bigint) {
