@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, renameSync } from 'node:fs';
 import { inject, onTestFinished } from 'vitest';
 import type { Expected } from './aftermath.ts';
 import { usualWorld } from './layer/fixed-world.ts';
-import type { Call, Fault, Orders } from './layer/plan.ts';
-import type { Sandbox } from './sandbox.ts';
+import type { Call, Fault, Moment, Orders } from './layer/plan.ts';
+import { Sandbox } from './sandbox.ts';
 import { lookAt, type Write } from './writes.ts';
 
 export interface Outcome {
@@ -17,6 +17,7 @@ export interface Outcome {
 interface Strike {
   readonly at: number;
   readonly fault: Fault;
+  readonly inTurn?: boolean;
 }
 
 /** Runs the command in a process of its own, with a fault at one of its calls. */
@@ -24,9 +25,39 @@ export async function runStruck(
   box: Sandbox,
   words: readonly string[],
   input: string | undefined,
-  strike: Strike,
+  { inTurn = false, ...strike }: Strike,
 ): Promise<Outcome> {
-  return run(box, words, input, { world: usualWorld, plan: { root: box.root, watch: 'changes', ...strike } });
+  const plan = { root: box.root, watch: 'changes', ...strike } as const;
+  return run(box, words, input, { world: usualWorld, plan, inTurn });
+}
+
+/**
+ * Runs the command in a process of its own that nothing disturbs, and copies what a kill would have left at each of these moments.
+ * @returns what it said, and the copies: each one's `box` is `box` itself, with nothing else in it until it is removed.
+ */
+export async function copiesAt(
+  box: Sandbox,
+  write: Write,
+  moments: readonly Moment[],
+): Promise<{ readonly calls: readonly Call[]; put(number: number): void; remove(): void }> {
+  const into = Sandbox.make();
+  const trace = into.at('trace');
+  const plan = { root: box.root, watch: 'changes', copies: { moments, into: into.root } } as const;
+  const outcome = await run(box, write.words(box), write.input, {
+    world: usualWorld,
+    plan,
+    inTurn: true,
+    trace,
+  });
+  if (outcome.end !== 0) throw new Error(`"${write.name}" ended with ${outcome.end}: ${outcome.stderr}`);
+  return {
+    calls: JSON.parse(readFileSync(trace, 'utf8')) as readonly Call[],
+    put(number) {
+      box.remove();
+      renameSync(into.at(String(number)), box.root);
+    },
+    remove: () => into.remove(),
+  };
 }
 
 /** Runs the command under a limit of the size of files, in blocks of 1,024 bytes. */
@@ -41,11 +72,17 @@ export async function runLimited(box: Sandbox, write: Write, blocks: number): Pr
 export async function undisturbed(
   write: Write,
   box: Sandbox,
+  { inTurn = false } = {},
 ): Promise<{ readonly calls: readonly Call[]; readonly expected: Expected }> {
   const copy = box.copy();
   const before = await lookAt(write, copy);
   const trace = copy.at('trace');
-  const orders: Orders = { world: usualWorld, plan: { root: copy.root, watch: 'changes' }, trace };
+  const orders: Orders = {
+    world: usualWorld,
+    plan: { root: copy.root, watch: 'changes' },
+    inTurn,
+    trace,
+  };
   const { end, stderr } = await run(copy, write.words(copy), write.input, orders);
   if (end !== 0) throw new Error(`"${write.name}" ended with ${end}: ${stderr}`);
   const calls = JSON.parse(readFileSync(trace, 'utf8')) as readonly Call[];
@@ -55,11 +92,12 @@ export async function undisturbed(
   return { calls, expected: { before, after } };
 }
 
-/** Starts the command in a process of its own, which stops before one of its calls, and does not outlive the test. */
-export function startStopped(box: Sandbox, write: Write, at: number): Started {
+/** Starts the command in a process of its own, which stops before each of these calls, and does not outlive the test. */
+export function startStopped(box: Sandbox, write: Write, [at = 0, ...then]: readonly number[]): Started {
   const started = start(box, write.words(box), write.input, {
     world: usualWorld,
-    plan: { root: box.root, watch: 'changes', at, fault: { kind: 'stop' } },
+    plan: { root: box.root, watch: 'changes', at, fault: { kind: 'stop', then } },
+    inTurn: true,
   });
   onTestFinished(() => void started.child.kill('SIGKILL'));
   return started;

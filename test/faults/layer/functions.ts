@@ -1,6 +1,6 @@
 import fs, { constants, type existsSync, type lstatSync, type readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Describe, original, pathOf, type Wrapping } from './layer.ts';
+import { type Describe, type Halves, original, pathOf, type Wrapping } from './layer.ts';
 import type { Call } from './plan.ts';
 
 const MAKING = constants.O_CREAT | constants.O_TRUNC;
@@ -29,13 +29,24 @@ function kindOfOpening(flags: unknown): Call['kind'] {
 const writing: Describe = ([fd]) =>
   fd === 1 ? { kind: 'print', path: 'standard output' } : { kind: 'write', path: pathOf(fd) };
 
-/** `write(fd, buffer, offset?, length?, position?)`, with half the length. */
-const halfOfWrite = ([fd, data, offset, length, position]: readonly unknown[]): unknown[] => {
+/** Of `write(fd, buffer, offset?, length?, position?)`. */
+const halvesOfWrite: Halves = {
+  first(parameters) {
+    const { fd, data, from, size, position } = writeOf(parameters);
+    return [fd, data, from, Math.ceil(size / 2), position];
+  },
+  second(parameters, done) {
+    const { fd, data, from, size, position } = writeOf(parameters);
+    return [fd, data, from + done, size - done, position === null ? null : position + done];
+  },
+};
+
+function writeOf([fd, data, offset, length, position]: readonly unknown[]) {
   if (!(data instanceof Uint8Array)) throw new Error('a write of something else than bytes');
   const from = typeof offset === 'number' ? offset : 0;
   const size = typeof length === 'number' ? length : data.length - from;
-  return [fd, data, from, Math.ceil(size / 2), position ?? null];
-};
+  return { fd, data, from, size, position: typeof position === 'number' ? position : null };
+}
 
 const METHODS: Readonly<Record<string, (path: string) => Call>> = {
   write: (path) => ({ kind: 'write', path }),
@@ -49,8 +60,8 @@ const METHODS: Readonly<Record<string, (path: string) => Call>> = {
 /** Every function of node:fs that the layer can strike. */
 export function wrapFileSystem(layer: Wrapping): void {
   layer.sync('openSync', opening);
-  layer.sync('writeSync', writing, halfOfWrite);
-  layer.callback('write', writing, halfOfWrite);
+  layer.sync('writeSync', writing, halvesOfWrite);
+  layer.callback('write', writing, halvesOfWrite);
   for (const name of ['fsyncSync', 'fdatasyncSync']) layer.sync(name, onPath('sync'));
   for (const name of ['fsync', 'fdatasync']) layer.callback(name, onPath('sync'));
   wrapNames(layer);

@@ -69,25 +69,34 @@ export const known = new Set<string>();
 
 export type Wrapping = typeof wrapping;
 
+/** The parameters of the parts of a write. */
+export interface Halves {
+  first(parameters: readonly unknown[]): unknown[];
+  /** @param done how many bytes the first has written. */
+  second(parameters: readonly unknown[], done: number): unknown[];
+}
+
 const wrapping = {
-  /** A function that returns its result or throws. `partial` does half of a write. */
-  sync(name: string, describe: Describe, partial?: (parameters: readonly unknown[]) => unknown[]): void {
+  /** A function that returns its result or throws. `halves` does a write by half. */
+  sync(name: string, describe: Describe, halves?: Halves): void {
     known.add(name);
     const real = original[name] as AnyFunction;
     table[name] = function (...parameters) {
       const verdict = verdictOn(describe, parameters);
       if (verdict === 'pass') return remember(name, parameters, real.apply(this, parameters));
       if (typeof verdict === 'object') {
+        if ('between' in verdict)
+          return remember(name, parameters, inHalves(real, parameters, halves, verdict.between));
         if (verdict.done) real.apply(this, parameters);
         throw verdict.error;
       }
-      const result = real.apply(this, halved(partial, parameters));
+      const result = real.apply(this, halved(halves, parameters));
       return verdict === 'torn' ? die() : result;
     };
   },
 
   /** A function whose last parameter is told the outcome. */
-  callback(name: string, describe: Describe, partial?: (parameters: readonly unknown[]) => unknown[]): void {
+  callback(name: string, describe: Describe, halves?: Halves): void {
     known.add(name);
     const real = original[name] as AnyFunction;
     table[name] = function (...parameters) {
@@ -98,12 +107,18 @@ const wrapping = {
       const tell = parameters.at(-1) as AnyFunction;
       const others = parameters.slice(0, -1);
       if (typeof verdict === 'object') {
+        if ('between' in verdict) {
+          if (observer === undefined) throw new Error('copies are made where all is done in turn');
+          return inTurn(name, parameters, observer, (real, others) =>
+            inHalves(real, others, halves, verdict.between),
+          );
+        }
         const fail = (): unknown => tell(verdict.error);
         observer?.failed?.(name, others);
         return verdict.done ? real.apply(this, [...others, fail]) : process.nextTick(fail);
       }
       const end = verdict === 'torn' ? die : tell;
-      return real.apply(this, [...halved(partial, others), end]);
+      return real.apply(this, [...halved(halves, others), end]);
     };
   },
 
@@ -160,7 +175,7 @@ const wrapping = {
         const plain = guarded(
           (handle[method] as AnyFunction).bind(handle),
           () => call(path),
-          halfOfHandleWrite,
+          halvesOfHandleWrite,
         );
         handle[method] = async (...rest) => {
           const like = HANDLED[method] ?? method;
@@ -200,19 +215,22 @@ const HANDLED: Readonly<Record<string, string>> = {
   truncate: 'ftruncate',
 };
 
-function guarded(
-  real: AnyFunction,
-  describe: Describe,
-  partial?: (parameters: readonly unknown[]) => unknown[],
-): AnyFunction {
+function guarded(real: AnyFunction, describe: Describe, halves?: Halves): AnyFunction {
   return async function (this: unknown, ...parameters: unknown[]) {
     const verdict = verdictOn(describe, parameters);
     if (verdict === 'pass') return real.apply(this, parameters);
     if (typeof verdict === 'object') {
+      if ('between' in verdict) {
+        const first = (await real.apply(this, halved(halves, parameters))) as { bytesWritten: number };
+        verdict.between();
+        const rest = halves?.second(parameters, first.bytesWritten) ?? [];
+        const second = (await real.apply(this, rest)) as { bytesWritten: number };
+        return { ...second, bytesWritten: first.bytesWritten + second.bytesWritten };
+      }
       if (verdict.done) await real.apply(this, parameters);
       throw verdict.error;
     }
-    const result = await real.apply(this, halved(partial, parameters));
+    const result = await real.apply(this, halved(halves, parameters));
     return verdict === 'torn' ? die() : result;
   };
 }
@@ -223,17 +241,29 @@ function verdictOn(describe: Describe, parameters: readonly unknown[]): Verdict 
   return call === undefined ? 'pass' : judge(call);
 }
 
-function halved(
-  partial: ((parameters: readonly unknown[]) => unknown[]) | undefined,
-  parameters: readonly unknown[],
-): unknown[] {
-  if (partial === undefined) throw new Error('only a write can be done by half');
-  return partial(parameters);
+function halved(halves: Halves | undefined, parameters: readonly unknown[]): unknown[] {
+  if (halves === undefined) throw new Error('only a write can be done by half');
+  return halves.first(parameters);
 }
 
-const halfOfHandleWrite = ([bytes, offset = 0, ...rest]: readonly unknown[]): unknown[] => {
-  if (!(bytes instanceof Uint8Array) || rest.length > 0) throw new Error('a write of an unknown form');
-  return [bytes, offset, Math.ceil((bytes.length - Number(offset)) / 2)];
+/** Writes the first half, and the second after what is between them. @returns how much was written. */
+function inHalves(
+  real: AnyFunction,
+  parameters: readonly unknown[],
+  halves: Halves | undefined,
+  between: () => void,
+): number {
+  const first = Number(real(...halved(halves, parameters)));
+  between();
+  return first + Number(real(...(halves?.second(parameters, first) ?? [])));
+}
+
+const halvesOfHandleWrite: Halves = {
+  first([bytes, offset = 0, ...rest]) {
+    if (!(bytes instanceof Uint8Array) || rest.length > 0) throw new Error('a write of an unknown form');
+    return [bytes, offset, Math.ceil((bytes.length - Number(offset)) / 2)];
+  },
+  second: ([bytes, offset = 0], done) => [bytes, Number(offset) + done],
 };
 
 function remember(name: string, parameters: readonly unknown[], result: unknown): unknown {
@@ -243,13 +273,18 @@ function remember(name: string, parameters: readonly unknown[], result: unknown)
 }
 
 /** Does at once what the thread pool would have done some time, and tells it when its turn comes. */
-function inTurn(name: string, parameters: readonly unknown[], watcher: Observer): void {
+function inTurn(
+  name: string,
+  parameters: readonly unknown[],
+  watcher: Observer,
+  perform: (real: AnyFunction, parameters: readonly unknown[]) => unknown = (real, all) => real(...all),
+): void {
   const tell = parameters.at(-1) as AnyFunction;
   const others = parameters.slice(0, -1);
   watcher.begun(name, others);
   let result: unknown;
   try {
-    result = (original[`${name}Sync`] as AnyFunction)(...others);
+    result = perform(original[`${name}Sync`] as AnyFunction, others);
   } catch (error) {
     setImmediate(tell, error);
     return;

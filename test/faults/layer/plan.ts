@@ -29,7 +29,7 @@ export interface Call {
 }
 
 /** The process dies just before the call. */
-interface Kill {
+export interface Kill {
   readonly kind: 'kill';
   /** In the midst of a write, when half of it is done. */
   readonly torn?: boolean;
@@ -50,6 +50,8 @@ interface Failure {
 /** The process stops just before the call, until somebody lets it go on. */
 interface Stop {
   readonly kind: 'stop';
+  /** The numbers of later calls before which it stops as well. */
+  readonly then?: readonly number[];
 }
 
 /** A write takes only half of the bytes; no error. */
@@ -59,10 +61,28 @@ interface ShortWrite {
 
 export type Fault = Kill | Stop | Failure | ShortWrite;
 
+/** A moment at which a process may be killed. */
+export interface Moment {
+  /** The number of the call that it is at, from 1. */
+  readonly at: number;
+  readonly fault: Kill;
+}
+
+/**
+ * What a kill would leave at each of these moments is copied, and nobody is killed: a process that is gone has done what it had done,
+ * and its locks are gone with it.
+ */
+export interface Copies {
+  readonly moments: readonly Moment[];
+  /** An empty directory elsewhere, for a copy of `root` at each moment, with its number in the list as its name. */
+  readonly into: string;
+}
+
 export interface Plan {
   /** Only calls on what lies below this directory count. */
   readonly root: string;
   readonly watch: 'changes' | 'looks';
+  readonly copies?: Copies;
   /** The number of the call to strike, from 1; undefined only counts. */
   readonly at?: number;
   readonly fault?: Fault;
@@ -90,6 +110,11 @@ export const isChange = ({ kind }: Call): boolean => CHANGES.includes(kind);
 export interface Orders {
   readonly world: World;
   readonly plan: Plan;
+  /**
+   * Nothing is left to the thread pool, and the process is as old at each of its steps however long it stood still, so that the same
+   * program makes the same calls in the same order.
+   */
+  readonly inTurn?: boolean;
   /** Where to write the calls. */
   readonly trace?: string;
 }

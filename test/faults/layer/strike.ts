@@ -1,10 +1,18 @@
 import { truncateSync } from 'node:fs';
 import { constants } from 'node:os';
+import { join } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
-import { type Call, type Fault, isChange, type Plan } from './plan.ts';
+import { copyTree } from './copy-tree.ts';
+import { type Call, type Copies, type Fault, isChange, type Plan } from './plan.ts';
 
 /** What is to happen to a call. */
-export type Verdict = 'pass' | 'short' | 'torn' | { readonly error: Error; readonly done: boolean };
+export type Verdict =
+  | 'pass'
+  | 'short'
+  | 'torn'
+  | { readonly error: Error; readonly done: boolean }
+  /** A write is done in two halves, with this between them. */
+  | { readonly between: () => void };
 
 /** Counts calls against a plan, and decides what happens to each. */
 export class Strike {
@@ -33,7 +41,8 @@ export class Strike {
   judge(call: Call): Verdict {
     if (!this.concerns(call)) return 'pass';
     this.calls.push(call);
-    const { at, fault } = this.#plan;
+    const { at, fault, copies } = this.#plan;
+    if (copies !== undefined) return this.#copyAt(copies, call);
     if (at === undefined || fault === undefined) return 'pass';
     if (this.calls.length === at) {
       this.fired = true;
@@ -41,8 +50,28 @@ export class Strike {
       return verdictOf(fault, call);
     }
     this.#follow(call);
+    if (fault.kind === 'stop' && fault.then?.includes(this.calls.length) === true)
+      return verdictOf(fault, call);
     const isLasting = fault.kind === 'failure' && fault.lasting?.includes(call.kind) === true;
     return this.calls.length > at && isLasting ? verdictOf(fault, call) : 'pass';
+  }
+
+  /** Copies what kills at this call would leave. */
+  #copyAt({ moments, into }: Copies, call: Call): Verdict {
+    let within: string | undefined;
+    for (const [number, { at, fault }] of moments.entries()) {
+      if (at !== this.calls.length) continue;
+      const copy = join(into, String(number));
+      if (fault.torn === true) within = copy;
+      else {
+        copyTree(this.#plan.root, copy);
+        if (fault.losesData === true) this.#loseData(copy);
+      }
+    }
+    this.#follow(call);
+    if (within === undefined) return 'pass';
+    const copy = within;
+    return { between: () => copyTree(this.#plan.root, copy) };
   }
 
   #follow({ kind, path, to }: Call): void {
@@ -58,8 +87,9 @@ export class Strike {
     }
   }
 
-  #loseData(): void {
-    for (const path of this.#unsynced) truncateSync(path);
+  /** @param inside where it happens, if it is to a copy. */
+  #loseData(inside = this.#plan.root): void {
+    for (const path of this.#unsynced) truncateSync(inside + path.slice(this.#plan.root.length));
   }
 }
 

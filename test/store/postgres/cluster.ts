@@ -29,7 +29,8 @@ const waitsForDisks = (): boolean => isLong || !isRunOfTests();
 /** Kept small: the database is killed and started again many times. */
 const settings = (): readonly string[] => [
   'shared_buffers=16MB',
-  'max_connections=100',
+  // More than all files that share it use at the same time: commands by the dozen, of two files at least.
+  'max_connections=400',
   'max_wal_senders=4',
   'wal_level=replica',
   'listen_addresses=127.0.0.1',
