@@ -13,7 +13,7 @@ import {
   openWithoutAsking,
 } from './listed-names.ts';
 import { everywhereOptions, invocation } from './parse/everywhere.ts';
-import type { MissingArgument, MissingKey } from './parse/program.ts';
+import type { MissingArgument, MissingKey } from './parse/unfinished.ts';
 import { environmentCredentials } from './secrets/secret-sources.ts';
 import { Session } from './session.ts';
 import { terminalPrompts } from './terminal/prompt.ts';

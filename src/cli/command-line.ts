@@ -77,7 +77,8 @@ async function parse(
   if (quick !== undefined) return quick;
   const { inOwnSpelling } = await import('./parse/habits.ts');
   const spelled = await inOwnSpelling(argv, commandTree);
-  const { MissingArgument, MissingKey, parseWithCommander } = await import('./parse/program.ts');
+  const { parseWithCommander } = await import('./parse/program.ts');
+  const { MissingArgument, MissingKey } = await import('./parse/unfinished.ts');
   const colour = isColourAllowed(environment) && !argv.includes('--no-color');
   const parsed = parseWithCommander(spelled, commandTree, streams, colour);
   const outcome = await parsed.catch(async (error: unknown) => {

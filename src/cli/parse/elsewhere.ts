@@ -79,6 +79,10 @@ const OF_STORES_OF_FILES: readonly (readonly [string, string])[] = [
     'use "coffer secrets set FILE NAME", which asks for the value; "coffer secrets encrypt FILE" encrypts an existing file',
   ),
   ['git', 'use git itself; "coffer secrets git-setup" lets it show and merge decrypted values'],
+  [
+    'commit',
+    'use git itself; to sign commits with a key of Coffer, offer it to git: "coffer agent offer KEY --ssh"',
+  ],
   ...each(
     ['find', 'grep', 'search'],
     'use "coffer secrets list FILE" for the names of a file, "coffer transit keys list" for keys',

@@ -149,7 +149,11 @@ function encrypting(line: ForeignLine, word: string): string | undefined {
   const { recipients, out } = line;
   const file = fileIn(line);
   const isPassphrase = line.passphrase || (word === '--c' && file !== undefined);
-  if (file === undefined || (recipients.length === 0 && !isPassphrase)) return undefined;
+  if (file === undefined) return undefined;
+  if (recipients.length === 0 && !isPassphrase)
+    return word.startsWith('--e') && formatOf(file) === undefined
+      ? `did you mean ${quoted(...ENVELOPE, 'encrypt', 'KEY', file)}?`
+      : undefined;
   const whom = recipients.length > 0 ? ['--recipient', ...recipients] : ['--passphrase'];
   const to = out === undefined ? [] : ['--out', out];
   const command = quoted(...ENVELOPE, 'encrypt', ...whom, '--in', file, ...to);

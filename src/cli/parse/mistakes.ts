@@ -257,12 +257,19 @@ export function insteadForSignatures(
   path: readonly string[],
   flag: string,
 ): string | undefined {
-  const command = path.join(' ');
+  const command = signingCommand(argv, path, flag);
   if (command === 'verify' && flag === 'signature') return withSignatureAsArgument(argv);
-  const whole = signingInstead(command, flag, argv.slice(argv.indexOf(command) + 1));
+  const whole = signingInstead(command, flag, argv.slice(argv.indexOf(path.at(-1) ?? '') + 1));
   if (whole !== undefined) return whole;
   const letter = /^[A-Z][a-z]*$/.test(flag) ? flag.charAt(0) : flag;
   return BY_OPTION.get(`${command} --${letter}`);
+}
+
+/** Returns the command here that an option for signatures is about: at the top, the option alone says it. */
+function signingCommand(argv: readonly string[], path: readonly string[], flag: string): string {
+  if (path.length > 0) return path.join(' ').replace(/^transit (?=sign$|verify$)/, '');
+  if (flag === 'Y') return argv.includes('verify') ? 'verify' : 'sign';
+  return flag.startsWith('S') ? 'sign' : '';
 }
 
 /** Returns the hint for `--signature`, with the command as it was typed where that is certain. */

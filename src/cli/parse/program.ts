@@ -1,6 +1,6 @@
 import { Argument, CommanderError, Option, Command as Program } from 'commander';
 import { alternatives } from '../../ground/alternatives.ts';
-import { CofferError, invalid } from '../../ground/errors.ts';
+import { type CofferError, invalid } from '../../ground/errors.ts';
 import { version } from '../../ground/version.ts';
 import {
   type ArgumentSpec,
@@ -30,8 +30,10 @@ import { flagsLike, insteadOfCommand, insteadOfOption } from './elsewhere.ts';
 import { everywhereBeside, everywhereOptions, invocation } from './everywhere.ts';
 import { insteadOfForeign, nextWord, withWords } from './foreign.ts';
 import { insteadForSignatures, pipedExample, swallowedBy, tooManyWords, usageOf } from './mistakes.ts';
+import { readOtherwise } from './other-reading.ts';
 import { requireAlone } from './signing-habits.ts';
 import { ANY_KEY, suggestionFor } from './suggestion.ts';
+import { MissingArgument, MissingKey, type Unfinished } from './unfinished.ts';
 import { wholeCommand } from './whole-command.ts';
 
 /** Result of parsing with commander. */
@@ -60,7 +62,10 @@ export async function parseWithCommander(
     if (HELP_CODES.has(error.code)) {
       refuseHelpAsAnswer(building);
       const unknown = error.code === 'commander.version' ? requireAlone(argv) : building.unknownWord;
-      if (unknown !== undefined) throw usageMistake(unknownCommand(unknown), building, { argv, tree });
+      if (unknown !== undefined) {
+        const mistake = usageMistake(unknownCommand(unknown), building, { argv, tree });
+        throw await readOtherwise(mistake, argv, (words) => parseWithCommander(words, tree, streams));
+      }
       return { kind: 'print', text: building.printed };
     }
     // With gpg they say how a result is written; what the others mean is said by their error.
@@ -69,41 +74,11 @@ export async function parseWithCommander(
       await parseWithCommander(others, tree, streams, colour);
     const helped = helpBelow(argv, error, building.path, tree);
     if (helped !== undefined) return parseWithCommander(helped, tree, streams, colour);
-    throw usageMistake(error, building, { argv, tree });
+    const mistake = usageMistake(error, building, { argv, tree });
+    throw await readOtherwise(mistake, argv, (words) => parseWithCommander(words, tree, streams));
   }
   if (building.result === undefined) throw new Error('commander found no command and no mistake');
   return { kind: 'run', invocation: building.result };
-}
-
-/** Command line that lacks an argument, as far as it was typed. */
-interface Unfinished {
-  readonly path: readonly string[];
-  readonly command: Command;
-  readonly words: readonly string[];
-  readonly around: Parameters<typeof invocation>[3];
-}
-
-/** Error about a missing argument. */
-export class MissingArgument extends CofferError {
-  readonly unfinished: Unfinished;
-
-  constructor(message: string, hint: string, unfinished: Unfinished) {
-    super('invalid', message, { hint });
-    this.unfinished = unfinished;
-    Object.defineProperty(this, 'unfinished', { enumerable: false });
-  }
-}
-
-/** Error about an unknown command, whose hint has the command that was meant, for the key KEY. */
-export class MissingKey extends CofferError {
-  /** Options before the command. */
-  readonly everywhere: ReadonlyMap<string, OptionValue>;
-
-  constructor(message: string, hint: string, everywhere: ReadonlyMap<string, OptionValue>) {
-    super('invalid', message, { hint });
-    this.everywhere = everywhere;
-    Object.defineProperty(this, 'everywhere', { enumerable: false });
-  }
 }
 
 /** Minimum column width of wrapped descriptions in help; narrower ones are hard to read. */
@@ -153,7 +128,7 @@ function usageMistake(
   error: CommanderError,
   { path, command, unfinished, before, isPiped }: Building,
   { argv, tree }: { readonly argv: readonly string[]; readonly tree: Group },
-): Error {
+): CofferError {
   const first = error.message.replace(/^error: /, '');
   const help = `see "${['coffer', ...path, '--help'].join(' ')}"`;
   if (error.code === 'commander.excessArguments')
@@ -200,10 +175,11 @@ function usageMistake(
   if (instead !== undefined) return invalid(first, { hint: joined(instead, help) });
   if (option === 'key' && command?.arguments[0]?.offers === 'key')
     return invalid(first, { hint: `the key is the first argument; usage: ${usageOf(path, command)}` });
+  const name = option ?? word;
   const meant =
-    option === undefined
+    name === undefined
       ? suggestionFor(tree, path, unknown ?? '', nextWord(argv, unknown)).map((words) => `"coffer ${words}"`)
-      : flagsLike(option, flags).map((flag) => `--${flag}`);
+      : flagsLike(name, flags).map((flag) => `--${flag}`);
   if (meant.length === 0) return invalid(first, { hint: help });
   const hint = `did you mean ${alternatives(meant)}? ${help}`;
   return meant.some((words) => words.includes(` ${ANY_KEY} `))

@@ -20,7 +20,7 @@ const VALUED: ReadonlyMap<string, Part> = new Map<string, Part>([
 
 /** Options that only lines of minisign and gpg have, by the command here. */
 const MEANT: Readonly<Record<string, RegExp>> = {
-  sign: /^(?:[SHmuxt]|Sm|SHm|local-user|default-key)$/,
+  sign: /^(?:[SHmuxtbs]|Sm|SHm|local-user|default-key|(?:detach|clear)-?sign)$/,
   verify: /^(?:[VmxpP]|V[a-z]*m)$/,
 };
 
@@ -44,7 +44,12 @@ function partsOf(words: readonly string[]): Parts {
     if (part !== undefined) parts[part] ??= value ?? rest.shift() ?? '';
     else if (letters === undefined && name === undefined) plain.push(word);
   }
-  return { ...plainParts(plain), ...parts };
+  const { file, ...named } = parts;
+  const whole = { ...plainParts(plain), ...named };
+  // With -m, git takes a message, and minisign the file.
+  return whole.file !== undefined && (file === undefined || !isRegularFile(file))
+    ? whole
+    : { ...whole, file };
 }
 
 /** Tells a file, its signature and a key apart, in any order. */
