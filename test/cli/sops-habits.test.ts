@@ -42,6 +42,52 @@ describe('a command line of sops', () => {
   });
 });
 
+describe('a path of sops in the place of a name', () => {
+  it('gets, sets and removes the value that it names', async () => {
+    const here = await withFile();
+    here.write('app.yaml', 'db:\n  password: old\n  "x.y": z\n');
+    const set = ['secrets', 'set', 'app.yaml', '["db"]["password"]', 'new', '--key', 'app'];
+    const { err } = await here.run(set, { terminals: ['err'] });
+    expect(err).toContain('Set db.password in app.yaml.');
+    expect(await here.ok('secrets get app.yaml db.password')).toBe('new');
+    for (const path of ['["db"]["password"]', "['db']['password']", '.db.password', '$.db.password'])
+      expect(await here.ok(['secrets', 'get', 'app.yaml', path])).toBe('new');
+    expect(await here.ok(['secrets', 'get', 'app.yaml', '["db"]["x.y"]'])).toBe('z');
+    await here.ok(['secrets', 'set', 'app.yaml', '["new"]["one"]', 'x', '--key', 'app']);
+    expect(await here.ok('secrets list app.yaml')).toBe('db.password\ndb.x\\.y\nnew.one');
+    await here.ok(['secrets', 'unset', 'app.yaml', '["db"]["password"]']);
+    expect(await here.refused(['secrets', 'get', 'app.yaml', '["db"]["password"]'], 3)).toContain(
+      'app.yaml has no value db.password',
+    );
+  });
+
+  it('names the variable of a .env file, and a new one is never called as the path is written', async () => {
+    const here = await withFile();
+    here.write('.env', 'A=b\n');
+    await here.ok(['secrets', 'set', '.env', '["DB"]', 'x', '--key', 'app']);
+    expect(await here.ok('secrets list .env')).toBe('A\nDB');
+  });
+
+  it('sets a value as it stands, and says so if it has the quotation marks of JSON', async () => {
+    const here = await withFile();
+    for (const [name, said] of [
+      ['["db"]', 'The quotation marks are part of the value: leave them out'],
+      ['db', ''],
+    ] as const) {
+      const { err } = await here.run(['secrets', 'set', 'app.yaml', name, '"x"', '--key', 'app']);
+      expect(err === '' ? '' : err).toContain(said);
+      expect(err.includes('quotation')).toBe(said !== '');
+    }
+    expect(await here.ok('secrets get app.yaml db')).toBe('"x"');
+  });
+
+  it('in a template brings up the name', async () => {
+    const here = await withFile();
+    here.write('t', '{{ coffer:app.yaml#["db"] }}');
+    expect(await here.refused('secrets inject --in t', 3)).toContain('did you mean "db"?');
+  });
+});
+
 describe('a signature', () => {
   it('is made with the key that was typed before the file, by the command that is named', async () => {
     const here = await withFile();

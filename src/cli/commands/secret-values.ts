@@ -2,6 +2,7 @@ import { utf8 } from '../../ground/bytes.ts';
 import { type CofferError, closing, invalid, refusedAs } from '../../ground/errors.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import { pathOf, placeOf, type ScalarPlace, type ScalarType } from '../../secret-files/format.ts';
+import { ownName } from '../../secret-files/names-elsewhere.ts';
 import { isSecret } from '../../secret-files/rules.ts';
 import { changedAlone, spliced } from '../../secret-files/splice.ts';
 import type { SealedValue } from '../../secret-files/value.ts';
@@ -71,11 +72,11 @@ export const get: OwnCommand = {
     ['coffer secrets get .env API_TOKEN --copy', 'Copy a value to the clipboard, for 45s'],
   ],
   async run(session, { arguments: words, options }) {
-    const [path = '', name = ''] = words;
+    const [path = '', typed = ''] = words;
     const out = await outPlaceOf(session, options);
     const clipboard = options.has(COPY) ? await clipboardFor(session) : undefined;
     const read = await inOrder('get', words, new Files(session, options).open(path));
-    const place = found(read, name);
+    const place = found(read, ownName(read.file, typed));
     warnOfDamaged(session, read, [place]);
     const text = place.sealed === undefined ? place.text : (await opened(session, read, place)).text;
     if (clipboard === undefined) await printExactly(session, out, 'value', text);
@@ -105,11 +106,12 @@ export const set: Command = {
   ],
   async run(session, given) {
     const { arguments: words, options } = given;
-    const [path = '', name = ''] = words;
+    const [path = '', typed = ''] = words;
     const rulebook = new Rulebook(session);
     const files = new Files(session, options, rulebook);
     const read = await inOrder('set', words, files.openOrNew(path));
-    refuseValueInName(read, name);
+    refuseValueInName(read, typed);
+    const name = ownName(read.file, typed);
     const isKeyNamed = options.has(KEY);
     await requireRules(session, rulebook, read);
     const before = placeOf(read.file, name);
@@ -120,6 +122,7 @@ export const set: Command = {
     if (before === undefined) changed(read, name, 'value');
     if (key !== undefined && isPrompted(session, given)) await requireSealable(session, read, name, key);
     const value = await valueFor(session, given, name);
+    if (name !== typed) warnOfQuotes(session, value);
     const type = before?.sealed === undefined ? before?.type : await typeOf(session, read, before);
     const file = changed(read, name, value, type);
     const place = placeOf(file, name);
@@ -148,6 +151,12 @@ export const set: Command = {
   },
 };
 
+/** Tells the user who typed a name as sops writes it that the value is not JSON, as it is there. */
+function warnOfQuotes(session: Session, value: string): void {
+  if (value.length > 1 && value.startsWith('"') && value.endsWith('"'))
+    session.say('The quotation marks are part of the value: leave them out for a value without them.');
+}
+
 /** Name and value in one word, as in the file. */
 const ASSIGNMENT = /^([\w.-]+)=/;
 
@@ -170,8 +179,9 @@ export const unset: OwnCommand = {
   details: 'Removes the value and its name from the file. No key is needed.',
   examples: [['coffer secrets unset .env OLD_TOKEN', 'Remove the value OLD_TOKEN from the file .env']],
   async run(session, { arguments: words, options }) {
-    const [path = '', name = ''] = words;
+    const [path = '', typed = ''] = words;
     const read = await inOrder('unset', words, new Files(session, options).open(path));
+    const name = ownName(read.file, typed);
     const place = found(read, name);
     const { text } = changedAlone(read.format, path, {
       before: read.file,

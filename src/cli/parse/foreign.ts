@@ -1,5 +1,7 @@
 import { isRegularFile } from '../../ground/directories.ts';
+import { nameOf } from '../../secret-files/format.ts';
 import { formatOf } from '../../secret-files/formats.ts';
+import { stepsElsewhere } from '../../secret-files/names-elsewhere.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import type { NextWord } from './suggestion.ts';
 
@@ -163,19 +165,13 @@ function encrypting(line: ForeignLine, word: string): string | undefined {
     : `did you mean ${command}?`;
 }
 
-/** Index or key in a place as sops writes it. */
-const STEP = /\[\s*(?:"([^"]*)"|'([^']*)'|(\d+))\s*\]/g;
-
 function decrypting(line: ForeignLine, path: readonly string[]): string | undefined {
   const { extract, identity, out } = line;
   const file = fileIn({ ...line, words: line.words.filter((word) => word !== identity) });
   const to = out === undefined ? [] : ['--out', out];
   if (file === undefined) return undefined;
-  const steps = [...(extract ?? '').matchAll(STEP)].map(([, ...texts]) =>
-    texts.find((text) => text !== undefined),
-  );
-  if (extract !== undefined && steps.length > 0)
-    return `use ${quoted('secrets', 'get', file, steps.join('.'), ...to)} for one value`;
+  const steps = stepsElsewhere(extract ?? '');
+  if (steps !== undefined) return `use ${quoted('secrets', 'get', file, nameOf(steps), ...to)} for one value`;
   if (identity !== undefined)
     return `did you mean ${quoted(...ENVELOPE, 'decrypt', '--identity', identity, '--in', file, ...to)}?`;
   const shown = quoted('secrets', 'decrypt', file, '--stdout');

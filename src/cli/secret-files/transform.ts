@@ -3,10 +3,12 @@ import { CofferError, expected, notFound, refusedAs, throwing } from '../../grou
 import { meantText, nearest } from '../../ground/nearness.ts';
 import {
   lineCounter,
+  nameOf,
   otherNameRefused,
   type ScalarPlace,
   type SecretFile,
 } from '../../secret-files/format.ts';
+import { stepsElsewhere } from '../../secret-files/names-elsewhere.ts';
 import { respliced } from '../../secret-files/splice.ts';
 import { formatValue, isCut, looksDamaged, type SealedValue } from '../../secret-files/value.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
@@ -322,6 +324,8 @@ export function missingValue({ path, file }: ReadFile, name: string, where?: str
 }
 
 function hintFor(name: string, names: readonly string[]): string | undefined {
+  const meant = nameOf(stepsElsewhere(name) ?? []);
+  if (names.includes(meant)) return meantText([meant]);
   const nested = names.find((other) => other.startsWith(`${name}.`));
   if (nested !== undefined) return `it has nested values, e.g. ${nested}`;
   const near = nearest(name, names);
