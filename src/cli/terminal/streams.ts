@@ -1,7 +1,7 @@
-import { fstatSync, read, readSync, write, writeSync } from 'node:fs';
+import { fstatSync, read, readFileSync, readSync, write, writeSync } from 'node:fs';
 import { alignedBuffer } from '../../ground/aligned.ts';
 import { wipe } from '../../ground/bytes.ts';
-import { CofferError } from '../../ground/errors.ts';
+import { attempt, CofferError } from '../../ground/errors.ts';
 import { answered, pause } from '../../ground/pause.ts';
 import type { PlainFile } from '../../transit/envelope/ports.ts';
 import { isTerminal } from './is-terminal.ts';
@@ -13,7 +13,7 @@ export interface Input {
   readonly isPiped: boolean;
   /**
    * Reads everything up to the end.
-   * @throws `too-large` beyond `maxBytes`
+   * @throws `too-large` beyond `maxBytes`; of a regular file, nothing is read then
    */
   readAll(maxBytes: number): Buffer;
   /**
@@ -103,6 +103,7 @@ export function inputFrom(descriptor: number): Input {
       return stat.isFIFO() || stat.isSocket() || stat.isFile();
     },
     readAll(maxBytes) {
+      if (remainingBytes(descriptor, maxBytes) > maxBytes) throw tooLarge(maxBytes);
       const pieces: Buffer[] = [];
       let total = 0;
       for (;;) {
@@ -130,6 +131,19 @@ export function inputFrom(descriptor: number): Input {
       return stat.isFile() ? stat.size : undefined;
     },
   };
+}
+
+/**
+ * Returns how many bytes of a regular file are left to read, if they may be more than `most`; 0 if that is not known
+ * before they are read.
+ */
+function remainingBytes(descriptor: number, most: number): number {
+  const stat = fstatSync(descriptor);
+  if (!stat.isFile() || stat.size <= most) return 0;
+  // A command before may have read a part of redirected input.
+  const state = attempt(() => readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1')) ?? '';
+  const [, position] = /^pos:\s*(\d+)/m.exec(state) ?? [];
+  return position === undefined ? 0 : stat.size - Number(position);
 }
 
 /** Returns the error for an input that exceeds this size. */

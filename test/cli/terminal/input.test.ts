@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, openSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, readSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readShortText } from '../../../src/cli/files/input.ts';
@@ -41,6 +41,29 @@ describe('an input', () => {
       expect(refusal(() => more.readAll(most)).kind).toBe('too-large');
     },
   );
+
+  it.runIf(process.platform === 'linux')(
+    'that is a file of a known size is refused before it is read',
+    () => {
+      const path = fileOf('start');
+      truncateSync(path, 2 ** 40);
+      const descriptor = opened(path);
+      const input = inputFrom(descriptor);
+      expect(refusal(() => input.readAll(2 ** 28)).kind).toBe('too-large');
+      const start = Buffer.alloc(5);
+      expect([input.readNow(start), String(start)]).toEqual([5, 'start']);
+    },
+  );
+
+  it('of which a command before has read a part is measured by the rest', () => {
+    const descriptor = opened(fileOf('0123456789'));
+    const input = inputFrom(descriptor);
+    readSync(descriptor, Buffer.alloc(5));
+    expect(String(input.readAll(5))).toBe('56789');
+    const other = opened(fileOf('0123456789'));
+    readSync(other, Buffer.alloc(4));
+    expect(refusal(() => inputFrom(other).readAll(5)).kind).toBe('too-large');
+  });
 
   it('is one that the user means if it is a file or a pipe, and has a size only if it is a file', () => {
     const told = (descriptor: number) => {
