@@ -58,7 +58,10 @@ async function withMissingNames(
   return missingOption(error) === undefined ? undefined : withOptionCandidates(error, invocation, session);
 }
 
-/** Adds the command that lists the names of a kind, if one does not exist and nothing else says what to do. */
+/** What arguments and options offer that are names of keys. */
+const KEYS: ReadonlySet<unknown> = new Set(['key', 'signing-key']);
+
+/** Adds the command that creates a key or lists the names of a kind, if one does not exist and nothing else says what to do. */
 async function withList(
   known: CofferError,
   invocation: Invocation,
@@ -66,6 +69,12 @@ async function withList(
 ): Promise<CofferError> {
   const { hint } = known;
   if (!isAboutMissing(known)) return known;
+  const [first] = words;
+  if (known.kind === 'not-found' && KEYS.has(first?.spec.offers)) {
+    const { keyCreation } = await import('./key-creation.ts');
+    const creation = keyCreation(invocation, first?.word ?? '');
+    if (creation !== undefined) return withOtherHint(known, creation);
+  }
   if (hint !== undefined)
     return words[0]?.variable === undefined ? known : withOtherHint(known, namedBy(words[0]) + hint);
   const [typed] = words.filter(({ spec }) => spec.offers !== undefined);

@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { DirectoryHere } from './directory-here.ts';
+import { pasted } from './pasted.ts';
 
 describe('an error about a line that means something else here', () => {
   it.each([
@@ -11,6 +12,50 @@ describe('an error about a line that means something else here', () => {
   ])('names the next step: %s', async (line, hint) => {
     const here = await DirectoryHere.withStore();
     expect(await here.refused(line, 2)).toContain(hint);
+  });
+});
+
+describe('a key that does not exist', () => {
+  it.each([
+    'sign f --key rel',
+    'transit sign rel hi',
+    'transit hmac rel hi',
+    'transit datakey plaintext rel',
+    'transit envelope encrypt rel --in f --out f.coffer',
+    'agent offer rel --ssh',
+    'agent offer rel --age',
+    'agent offer rel --pkcs11',
+  ])('is created by the command that is named, which the line works with: %s', async (line) => {
+    const here = await DirectoryHere.withStore();
+    here.write('f', 'text');
+    const said = await here.refused(line, 3);
+    expect(said).toContain('key "rel" not found (to create it, run "coffer transit keys create rel');
+    const [creation = ''] = await pasted(here, said, {});
+    expect(creation).toMatch(/^transit keys create rel/);
+    const { exitCode, err } = await here.run(line);
+    expect({ line, exitCode, err }).toMatchObject({ exitCode: 0 });
+  });
+
+  it('is not to be created where something exists that was made with it', async () => {
+    const here = await DirectoryHere.withStore();
+    for (const line of ['transit decrypt rel x', 'transit keys public rel', 'transit keys rotate rel'])
+      expect(await here.refused(line, 3)).toContain('(run "coffer transit keys list" to list the keys)');
+  });
+
+  it('is corrected to one of nearly the same name', async () => {
+    const here = await DirectoryHere.withStore();
+    await here.ok('transit keys create releases --type ed25519');
+    here.write('f', 'text');
+    for (const line of ['sign f --key release', 'transit sign release hi'])
+      expect(await here.refused(line, 3)).toContain('(did you mean "releases"?)');
+  });
+
+  it('is put first in the usage of a command that it was given to as an option', async () => {
+    const here = await DirectoryHere.withStore();
+    for (const option of ['--key release', '--key=release'])
+      expect(await here.refused(`transit sign ${option} hi`, 2)).toContain(
+        'the key is the first argument; usage: coffer transit sign release [VALUE]',
+      );
   });
 });
 

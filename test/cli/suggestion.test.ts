@@ -152,7 +152,7 @@ describe('an unknown command', () => {
       'transit encrypt --key orders hi',
       "unknown option '--key'",
       expect.stringMatching(
-        /^the key is the first argument; usage: coffer transit encrypt NAME \[VALUE\], e\.g\. /,
+        /^the key is the first argument; usage: coffer transit encrypt orders \[VALUE\], e\.g\. /,
       ) as string,
     ],
     [

@@ -1,5 +1,6 @@
 import { isRegularFile } from '../../ground/directories.ts';
 import { CofferError, invalid } from '../../ground/errors.ts';
+import { KEY_NAME } from '../../transit/key-document.ts';
 import type { Command, CommandSpec, Invocation, OptionSpec } from '../command.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import { CIPHERTEXT, IN } from './operation-spec.ts';
@@ -41,6 +42,14 @@ export function pipedExample(path: readonly string[], { examples }: CommandSpec)
   const piped = ` | ${['coffer', ...path, '-'].join(' ')}`;
   const line = examples.map(([command]) => command).find((command) => `${command} `.includes(`${piped} `));
   return line?.slice(line.indexOf(piped) + ' | '.length).split(' > ', 1)[0];
+}
+
+/** Returns the hint for the key of a command in the form of an option, with its name in the place where it belongs. */
+export function keyComesFirst(argv: readonly string[], usage: string): string {
+  const at = argv.findIndex((word) => /^--key(?:=|$)/.test(word));
+  const key = argv[at]?.includes('=') ? argv[at].slice('--key='.length) : (argv[at + 1] ?? '');
+  const said = 'the key is the first argument; usage: ';
+  return said + (KEY_NAME.test(key) ? usage.replace('NAME', shellWord(key)) : usage);
 }
 
 /** Messages about a value that is missing. */

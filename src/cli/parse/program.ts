@@ -29,7 +29,14 @@ import { wrapped } from '../wrap.ts';
 import { flagsLike, insteadOfCommand, insteadOfOption } from './elsewhere.ts';
 import { everywhereBeside, everywhereOptions, invocation } from './everywhere.ts';
 import { insteadOfForeign, nextWord, withWords } from './foreign.ts';
-import { insteadForSignatures, pipedExample, swallowedBy, tooManyWords, usageOf } from './mistakes.ts';
+import {
+  insteadForSignatures,
+  keyComesFirst,
+  pipedExample,
+  swallowedBy,
+  tooManyWords,
+  usageOf,
+} from './mistakes.ts';
 import { readOtherwise } from './other-reading.ts';
 import { requireAlone } from './signing-habits.ts';
 import { ANY_KEY, suggestionFor } from './suggestion.ts';
@@ -174,7 +181,7 @@ function usageMistake(
     (known && withWords(known, rest, path.length === 0 && unknown === undefined));
   if (instead !== undefined) return invalid(first, { hint: joined(instead, help) });
   if (option === 'key' && command?.arguments[0]?.offers === 'key')
-    return invalid(first, { hint: `the key is the first argument; usage: ${usageOf(path, command)}` });
+    return invalid(first, { hint: keyComesFirst(argv, usageOf(path, command)) });
   const name = option ?? word;
   const meant =
     name === undefined
