@@ -20,7 +20,7 @@ const WITH_NEW_KEYS: ReadonlyMap<string, string> = new Map([
 /** Protocols of the agent that need a key of another type. */
 const BY_PROTOCOL: readonly (readonly [flag: string, type: string])[] = [
   ['ssh', SIGNING],
-  ['pkcs11', SIGNING],
+  ['pkcs11', ' --type ecdsa-p256'],
   ['age', FOR_AGE],
 ];
 

@@ -39,6 +39,41 @@ describe('the question before a change that is for good', () => {
     expect(isForGood, question).toBe(!REVERSIBLE.includes(path));
   });
 
+  it.each([
+    'token revoke nosuch',
+    'token revoke cfr.nosuch',
+    'token revoke-prefix auth/nosuch',
+    'token roles delete nosuch',
+    'policy delete nosuch',
+    'auth disable nosuch',
+    'auth userpass delete nosuch',
+    'mounts remove nosuch',
+    'transit keys delete nosuch',
+    'transit keys destroy nosuch 1',
+    'tags delete nosuch --org acme',
+    'workspaces delete nosuch --org acme',
+    'orgs delete nosuch',
+    'slots remove 0123456789abcdef',
+  ])('is not asked about what does not exist: %s', async (line) => {
+    const here = await DirectoryHere.withStore();
+    await here.ok('orgs create acme');
+    await here.ok('auth enable userpass');
+    const prompts = promptsDouble([], true);
+    const { exitCode } = await here.run(line, { prompts, terminals: ['in', 'err'] });
+    expect([exitCode, prompts.asked]).toEqual([3, []]);
+  });
+
+  it('is asked about a token by its ID and by its accessor', async () => {
+    const here = await DirectoryHere.withStore();
+    for (const field of ['token', 'accessor']) {
+      const id = await here.ok(`token create -field=${field}`);
+      const prompts = promptsDouble([true]);
+      await here.run(['token', 'revoke', id], { prompts, terminals: ['in', 'err'] });
+      expect(prompts.asked).toEqual([expect.stringMatching(/^Revoke the token and all its child tokens\?/)]);
+      expect(await here.refused(['token', 'revoke', id, '--yes'], 3)).toContain('nothing was revoked');
+    }
+  });
+
   it('names the copy of tags that can be made before, of the same organization', async () => {
     const here = await DirectoryHere.withStore();
     await here.ok('orgs create acme');

@@ -37,6 +37,16 @@ describe('a removal', () => {
     save(alice);
   });
 
+  it('says of a member who was removed before that nothing changed, and never that it was done again', async () => {
+    const { alice } = await withGuest();
+    expect((await alice.place.run('team remove bob --yes')).stderr).toContain('Removed bob. All keys have');
+    const again = await alice.place.run('team remove bob --yes -o json');
+    expect(again.exitCode).toBe(0);
+    expect(again.stderr).toContain('No changes made: bob was removed before.\nbob could read these values.');
+    expect(again.stderr).not.toContain('Removed bob');
+    expect(JSON.parse(again.stdout)).toMatchObject({ name: 'bob', to_change: [{ file: 'app.env' }] });
+  });
+
   it('gives no keys, by a yes to the removal, to somebody whom this machine does not know', async () => {
     const { alice, erin } = await withGuest();
     const removed = await alice.place.run('team remove bob --yes');

@@ -205,7 +205,8 @@ export const remove: Command = {
   async run(session, { arguments: [name = ''], options }) {
     const keyring = await openKeyringHere(session, options, { isChange: true, removing: name });
     const { place } = keyring;
-    const cards = cardsToRemove(keyring, name, textOption(options, CARD)?.replaceAll('-', ''));
+    const card = textOption(options, CARD)?.replaceAll('-', '');
+    const cards = cardsToRemove(keyring, name, card);
     // Changes that will be refused are refused before the user is asked.
     await requireSigningCard(session, keyring);
     requireStayingAdmin(keyring, cards);
@@ -217,6 +218,7 @@ export const remove: Command = {
     )
       return FAILED;
     const changes = await Changes.begin(session, keyring);
+    const before = changes.newestId;
     const caught = options.has(CARD) ? [] : keyring.state.caught.filter(({ card }) => card.name === name);
     if (cards.length > 0) await newEpoch(changes, [...cards, ...caught]);
     await settleKeys(changes);
@@ -229,14 +231,12 @@ export const remove: Command = {
     );
     const listed = files.map(({ path, names }) => ({ file: path, names }));
     await printDocument(session, { name, id: changes.newestId, to_change: listed });
-    session.say(`Removed ${name}. All keys have a new version: ${keyNames(changes.state).join(', ')}.`);
-    if (listed.length > 0) session.say(`${name} could read these values. Change them at their source:`);
-    for (const { file, names } of listed) session.say(`  ${file}: ${names.join(', ')}`);
-    session.sayCommand(
-      'Pipelines: in the variable COFFER_IDENTITY, replace the line that begins with "# at least:" by this one, or add this one above the private key. The pipeline then refuses older states of the keyring:',
-      `# at least: ${spelled(changes.newestId)}`,
-    );
-    changes.sayToCommit(files.map(({ path }) => path));
+    const isUnchanged = changes.newestId === before && files.every(({ changed }) => changed === 0);
+    const removed = card === undefined ? name : `the key ${card} of ${name}`;
+    if (cards.length === 0 && isUnchanged) session.say(`No changes made: ${removed} was removed before.`);
+    else if (cards.length === 0) session.say(`Finished removing ${removed}: an earlier run was interrupted.`);
+    else session.say(`Removed ${name}. All keys have a new version: ${keyNames(changes.state).join(', ')}.`);
+    sayWhatFollows(changes, name, listed);
     for (const folder of otherKeyringsOf(place, name))
       session.warn(
         `${name} is also a member of the keyring of ${folder}: cd ${folder} && coffer team remove ${name}`,
@@ -244,6 +244,22 @@ export const remove: Command = {
     return DONE;
   },
 };
+
+/** Says what to do after a removal, besides committing it. */
+function sayWhatFollows(
+  changes: Changes,
+  name: string,
+  listed: readonly { readonly file: string; readonly names: readonly string[] }[],
+): void {
+  const { session } = changes;
+  if (listed.length > 0) session.say(`${name} could read these values. Change them at their source:`);
+  for (const { file, names } of listed) session.say(`  ${file}: ${names.join(', ')}`);
+  session.sayCommand(
+    'Pipelines: in the variable COFFER_IDENTITY, replace the line that begins with "# at least:" by this one, or add this one above the private key. The pipeline then refuses older states of the keyring:',
+    `# at least: ${spelled(changes.newestId)}`,
+  );
+  changes.sayToCommit(listed.map(({ file }) => file));
+}
 
 /**
  * Returns the cards to remove; none if an earlier, interrupted run already removed them.

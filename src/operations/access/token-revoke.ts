@@ -1,7 +1,8 @@
-import { invalid, notFound, ownWords } from '../../ground/errors.ts';
+import { type CofferError, expected, invalid, notFound, ownWords } from '../../ground/errors.ts';
+import type { JsonObject } from '../../ground/objects.ts';
 import { FOR_GOOD } from '../declaration/deleting.ts';
 import { accessOperation } from '../declaration/mount-operations.ts';
-import { done } from '../declaration/operation.ts';
+import { done, type Runner } from '../declaration/operation.ts';
 import {
   accessorParam,
   callingToken,
@@ -14,6 +15,26 @@ import {
 
 /** Text of Vault, whose response is a success. */
 const UNKNOWN = 'No token found with this ID';
+
+const nothingRevoked = (): CofferError =>
+  notFound(ownWords('no token with this ID or accessor, nothing was revoked'), {
+    hint: 'list the tokens and their accessors with "coffer token list"',
+  });
+
+/**
+ * Checks that an ID is that of a token, before the user is asked. A refusal may also be about the caller: only the
+ * texts for an unknown token and for an unknown accessor together are certain.
+ * @throws `not-found`
+ */
+async function foreseeToken(token: string, runner: Runner): Promise<void> {
+  const why = async (operation: string, raw: JsonObject) => {
+    const error = await runner.run(operation, raw).then(() => undefined, expected);
+    return error?.message;
+  };
+  if ((await why('token lookup', { token })) !== 'bad token') return;
+  if ((await why('token lookup-accessor', { accessor: token })) === 'invalid accessor')
+    throw nothingRevoked();
+}
 
 export const revoke = accessOperation({
   route: 'POST /auth/token/revoke',
@@ -28,16 +49,12 @@ export const revoke = accessOperation({
     },
     self: 'revoke-self',
     input: { param: 'token', as: 'text', what: 'the token or its accessor' },
-    foresee: async ({ token }) => {
+    foresee: async ({ token }, runner) => {
       if (token === undefined || token === '') throw missingId();
+      await foreseeToken(String(token), runner);
     },
     confirm: async () => `Revoke the token and all its child tokens? ${FOR_GOOD}`,
-    missed: ({ warnings = [] }) =>
-      warnings.includes(UNKNOWN)
-        ? notFound(ownWords('no token with this ID or accessor, nothing was revoked'), {
-            hint: 'list the tokens and their accessors with "coffer token list"',
-          })
-        : undefined,
+    missed: ({ warnings = [] }) => (warnings.includes(UNKNOWN) ? nothingRevoked() : undefined),
     done: () => 'Revoked.',
   },
   async run(call, values) {
