@@ -9,7 +9,7 @@ import { flagOf, type InputOf, type Params, type SuggestedWords } from './operat
 import { ownerRunner } from './operations/runner.ts';
 import { parseMasterKey } from './store/master-key.ts';
 import { openStore as openSealedStore } from './store/open.ts';
-import type { Credential } from './store/slots/credential.ts';
+import type { Credential } from './store/slots/unlock.ts';
 
 export { CofferError, type ErrorKind } from './ground/errors.ts';
 

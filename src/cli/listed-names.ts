@@ -3,7 +3,7 @@ import { trimSlashes } from '../ground/trim.ts';
 import type { Operation, Runner } from '../operations/declaration/operation.ts';
 import { type KindFacts, kindNamed, RESOURCE_KINDS } from '../operations/declaration/resource-kinds.ts';
 import { loadOperation } from '../operations/runner.ts';
-import type { Credential } from '../store/slots/credential.ts';
+import type { Credential } from '../store/slots/unlock.ts';
 import { agentInPlaceOfSecret } from './agent/find.ts';
 import type { ArgumentSpec, Invocation, OptionSpec } from './command.ts';
 import { rawLines } from './files/output.ts';

@@ -1,7 +1,7 @@
 import { openCore } from '../operations/core.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
 import { ownerRunner } from '../operations/runner.ts';
-import type { Credential } from '../store/slots/credential.ts';
+import type { Credential } from '../store/slots/unlock.ts';
 import type { Store } from '../store/store.ts';
 import { openWith, unlockStore } from './secrets/unlock.ts';
 import type { Session } from './session.ts';

@@ -8,10 +8,8 @@ import type { RunnerOptions } from '../operations/runner.ts';
 import {
   AGENT_CALLS,
   type AgentCalls,
-  type AgentProof,
   type AgentStatus,
   type AgentUnlocking,
-  type ProvenTimes,
   portOver,
 } from '../service/agent/calls.ts';
 import { type CallNames, Rpc, remote } from '../service/rpc.ts';
@@ -20,20 +18,11 @@ import { remoteRunner } from './remote-runner.ts';
 import { ANSWER_WITHIN_MS, perhapsDone, type Transport } from './request.ts';
 
 /** Connection to an agent. All methods throw `unavailable` if the agent exits or does not respond. */
-export interface AgentConnection {
-  status(): Promise<AgentStatus>;
+export interface AgentConnection extends Pick<AgentCalls, 'status' | 'prove' | 'extend' | 'lock'> {
   /**
    * Transfers the handle of an open store: the caller must have verified that only the user's agent can listen there.
    */
   unlock(unlocking: AgentUnlocking): Promise<AgentStatus>;
-  /**
-   * Requests a proof.
-   * @throws like all methods
-   */
-  prove(nonce: string): Promise<AgentProof | null>;
-  extend(times: ProvenTimes): Promise<AgentStatus>;
-  /** Resolves when the agent has exited. */
-  lock(): Promise<void>;
   /** Creates a runner in the agent, as the owner. Closing it closes the connection. */
   runner(options: RunnerOptions): Runner;
   close(): void;

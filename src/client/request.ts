@@ -3,6 +3,7 @@ import type { JsonObject } from '../ground/objects.ts';
 import { changesSomething, type Operation, type PathRequest } from '../operations/declaration/operation.ts';
 import { pathParams, printPath, type Route, routesOf } from '../operations/declaration/route.ts';
 import { printDocument } from '../operations/json-api/request.ts';
+import type { SentRequest } from '../service/agent/calls.ts';
 
 /** Transport of requests and responses. */
 export interface Transport {
@@ -14,12 +15,7 @@ export interface Transport {
   close(): void;
 }
 
-export interface WireRequest {
-  readonly method: string;
-  /** Path and query, encoded. */
-  readonly target: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | undefined;
+export interface WireRequest extends SentRequest {
   /** Whether it changes something, so that it must not be repeated if there is no response. */
   readonly changes?: boolean;
 }

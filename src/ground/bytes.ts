@@ -1,3 +1,5 @@
+import type { DecipherGCM } from 'node:crypto';
+
 /**
  * Overwrites secrets with zeros once they are no longer needed. It reaches every copy only for bytes outside of the
  * garbage-collected heap, such as those of `Buffer.from` and `Buffer.allocUnsafe`: the collector moves arrays of up to
@@ -13,6 +15,30 @@ export function wiping<S extends Uint8Array, T>(secret: S, use: (secret: S) => T
     return use(secret);
   } finally {
     wipe(secret);
+  }
+}
+
+/**
+ * Tag length of every AEAD, in bytes. It is always passed to `node:crypto`: a decipher without it would accept shorter
+ * tags, which can be forged.
+ */
+export const TAG_BYTES = 16;
+
+/**
+ * Decrypts bytes that end with their tag.
+ * @returns the plaintext, which the caller should wipe; undefined if the bytes are not authentic
+ */
+export function authenticated(decipher: DecipherGCM, sealed: Uint8Array): Buffer | undefined {
+  const end = sealed.length - TAG_BYTES;
+  if (end < 0) return undefined;
+  decipher.setAuthTag(sealed.subarray(end));
+  const plaintext = decipher.update(sealed.subarray(0, end));
+  try {
+    decipher.final();
+    return plaintext;
+  } catch {
+    wipe(plaintext);
+    return undefined;
   }
 }
 

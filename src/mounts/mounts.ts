@@ -6,8 +6,7 @@ import { type CofferError, exists, invalid, notFound, ownWords, unsupported } fr
 import { type Random, uuidFrom } from '../ground/random.ts';
 import { trimSlashes } from '../ground/trim.ts';
 import type { Store, Transaction, View } from '../store/store.ts';
-import type { Mount, MountOptions, MountSettings, MountTraits } from './mount.ts';
-import type { MountType } from './mount-type.ts';
+import type { Mount, MountOptions, MountSettings, MountTraits, MountType } from './mount.ts';
 import { checkedPath, DEFAULT_MOUNT, LOGIN_PREFIX, overlaps } from './paths.ts';
 import { clearRemoved, noteRemoved } from './removed-mounts.ts';
 

@@ -2,7 +2,7 @@ import { approleMounts } from '../access/methods/approle/mount-type.ts';
 import { certMounts } from '../access/methods/cert/mount-type.ts';
 import { jwtMounts } from '../access/methods/jwt/mount-type.ts';
 import { userpassMounts } from '../access/methods/userpass/mount-type.ts';
-import type { MountType } from '../mounts/mount-type.ts';
+import type { MountType } from '../mounts/mount.ts';
 import { LOGIN_PREFIX } from '../mounts/paths.ts';
 import { transitMounts } from '../transit/engine.ts';
 

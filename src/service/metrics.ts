@@ -6,7 +6,9 @@
 
 import type { ErrorKind } from '../ground/errors.ts';
 import { madeOnce } from '../ground/objects.ts';
-import type { StoreCondition } from './conditions.ts';
+
+/** State of the store. `went-back`: it was rolled back to an older revision and is not used. */
+export type StoreCondition = 'available' | 'unavailable' | 'went-back';
 
 /** Upper bounds of the duration buckets, in seconds. */
 const BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10] as const;

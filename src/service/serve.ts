@@ -1,7 +1,7 @@
 import { invalid, refusedAs } from '../ground/errors.ts';
 import { openStore } from '../store/open.ts';
 import type { SealedStore } from '../store/sealed/sealed-store.ts';
-import type { Credential } from '../store/slots/credential.ts';
+import type { Credential } from '../store/slots/unlock.ts';
 import { Control } from './control.ts';
 import type { DoorKind } from './door.ts';
 import { boundHeap } from './heap.ts';

@@ -1,10 +1,12 @@
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { AuditLog } from '../access/audit-log.ts';
 import { asCofferError, ownWords, sealed } from '../ground/errors.ts';
 import { inTime } from '../ground/pause.ts';
 import { openCore } from '../operations/core.ts';
 import type { Core, ServerState } from '../operations/declaration/operation.ts';
 import type { Location } from '../store/backends/backend-kind.ts';
-import { located } from '../store/backends/registry.ts';
+import { directoryOf, located } from '../store/backends/registry.ts';
 import { printVersion, type Sighting, WentBack } from '../store/backends/witness.ts';
 import { openStore } from '../store/open.ts';
 import type { SealedStore } from '../store/sealed/sealed-store.ts';
@@ -13,11 +15,10 @@ import type { Dialect } from '../transit/engine.ts';
 import { MessageCounts } from '../transit/message-counts.ts';
 import { applyCacheSize } from '../transit/mount-settings.ts';
 import { rotateDueKeys } from '../transit/rotation.ts';
-import { conditionOf, freeBytes } from './conditions.ts';
 import type { Member } from './control.ts';
 import { Lanes, startLane } from './lanes.ts';
 import type { Log } from './log.ts';
-import { Metrics, type Snapshot } from './metrics.ts';
+import { Metrics, type Snapshot, type StoreCondition } from './metrics.ts';
 import { isOfServer, type NoteFailure, outsideView, ServedCore } from './served-core.ts';
 import { credentialsOf, forget, type UnsealKey } from './unseal-keys.ts';
 
@@ -25,6 +26,7 @@ import { credentialsOf, forget, type UnsealKey } from './unseal-keys.ts';
 export interface ServiceSettings {
   readonly location: Location;
   readonly dialect?: Dialect | undefined;
+  /** File to which one JSON line is written for every request, before it is answered. */
   readonly auditFile?: string | undefined;
   /** Command line, after Node itself, of a process that calls `serveAsWorker`. */
   readonly workerCommand: readonly string[];
@@ -312,3 +314,42 @@ const sealedStore: Store = {
   limitCache() {},
   close() {},
 };
+
+/*
+ * Checks the current condition of a server's dependencies, for monitoring: its store, and the free space on its disks.
+ */
+
+/** Response timeout of the disk or database for monitoring, in milliseconds. */
+const ANSWERS_WITHIN_MS = 2000;
+
+/** Checks the store. Never throws. */
+function conditionOf(store: Store): Promise<StoreCondition> {
+  const look = store.revision().then(
+    (): StoreCondition => 'available',
+    (error: unknown): StoreCondition => (error instanceof WentBack ? 'went-back' : 'unavailable'),
+  );
+  return inTime(look, ANSWERS_WITHIN_MS, () => 'unavailable' as const);
+}
+
+interface FreeBytes {
+  readonly storeFreeBytes?: number | undefined;
+  readonly auditFreeBytes?: number | undefined;
+}
+
+/** Free bytes on the disks of the store and the audit log; unknown values are omitted. */
+export async function freeBytes(location: Location, auditFile: string | undefined): Promise<FreeBytes> {
+  const [storeFreeBytes, auditFreeBytes] = await Promise.all([
+    freeIn(directoryOf(location)),
+    freeIn(auditFile && dirname(auditFile)),
+  ]);
+  return { storeFreeBytes, auditFreeBytes };
+}
+
+async function freeIn(directory: string | undefined): Promise<number | undefined> {
+  if (directory === undefined) return undefined;
+  const asked = statfs(directory).then(
+    ({ bavail, bsize }) => bavail * bsize,
+    () => undefined,
+  );
+  return inTime(asked, ANSWERS_WITHIN_MS, () => undefined);
+}

@@ -1,8 +1,8 @@
 import { decodeBase64, encodeBase64 } from '../ground/base64.ts';
 import { utf8, wipe } from '../ground/bytes.ts';
 import { tryParseMasterKey } from '../store/master-key.ts';
-import type { Credential } from '../store/slots/credential.ts';
 import { MIN_KEY_FILE_BYTES } from '../store/slots/slot-secret.ts';
+import type { Credential } from '../store/slots/unlock.ts';
 
 /**
  * Unseal key. An unsealed server keeps the keys that unsealed it, because a process that exits has to be replaced; as

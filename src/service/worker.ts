@@ -4,11 +4,11 @@ import { attempt } from '../ground/errors.ts';
 import type { ServerState } from '../operations/declaration/operation.ts';
 import type { Sighting } from '../store/backends/witness.ts';
 import { openStore } from '../store/open.ts';
+import type { Member } from './control.ts';
 import type { DoorKind, OpenListener } from './door.ts';
 import { boundHeap, collectKeys } from './heap.ts';
 import { LANE_CALLS, LANE_PIPE, type LaneProcess, type LaneStart } from './lanes.ts';
 import { Log } from './log.ts';
-import type { Snapshot } from './metrics.ts';
 import { type CallNames, offer, portOf, Rpc, readFrames, remote, writeFrame } from './rpc.ts';
 import { Service, type ServiceSettings } from './service.ts';
 import { credentialsOf, forget, parseKeys, type SentUnsealKey } from './unseal-keys.ts';
@@ -24,18 +24,14 @@ export interface WorkerStart<S> {
 }
 
 /** Calls that the server makes to a worker process. */
-export interface WorkerProcess<S> {
+export interface WorkerProcess<S> extends Omit<Member, 'unseal'> {
   /**
    * Starts it.
    * @returns the addresses that it listens on
    */
   start(start: WorkerStart<S>): Promise<readonly string[]>;
   unseal(keys: readonly SentUnsealKey[]): Promise<void>;
-  seal(): Promise<void>;
-  reload(): Promise<void>;
   renew(door: S): Promise<void>;
-  seen(): Promise<Sighting | undefined>;
-  snapshot(): Promise<Snapshot>;
   /** Finishes requests in progress. */
   close(): Promise<void>;
 }

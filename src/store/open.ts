@@ -4,8 +4,7 @@ import { backendAt } from './backends/registry.ts';
 import type { Sighting } from './backends/witness.ts';
 import { readHeader } from './header.ts';
 import { SealedStore, type SealedStoreOptions } from './sealed/sealed-store.ts';
-import type { Credential } from './slots/credential.ts';
-import { unlock } from './slots/unlock.ts';
+import { type Credential, unlock } from './slots/unlock.ts';
 
 interface OpenStoreOptions extends SealedStoreOptions {
   readonly location: Location;

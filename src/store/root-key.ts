@@ -1,11 +1,11 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
-import { lengthPrefixed, wipe, wiping } from '../ground/bytes.ts';
+import { lengthPrefixed, TAG_BYTES, wipe, wiping } from '../ground/bytes.ts';
 import { corrupt, type Place, placed } from '../ground/errors.ts';
 import { madeOnce } from '../ground/objects.ts';
 import { type Random, systemRandom } from '../ground/random.ts';
 import type { Blob, BlobRef } from './backends/backend.ts';
 import { REPAIR } from './refusals.ts';
-import { openOnce, type SealContext, sealOnce, TAG_BYTES } from './single-use-seal.ts';
+import { openOnce, type SealContext, sealOnce } from './single-use-seal.ts';
 
 export const ROOT_KEY_BYTES = 32;
 const SEALED_FORMAT = 1;

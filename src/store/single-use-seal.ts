@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
-import { wipe, wiping } from '../ground/bytes.ts';
+import { authenticated, TAG_BYTES, wiping } from '../ground/bytes.ts';
 
 /**
  * The store's only encryption: AES-256-GCM under a key *and* nonce that HKDF-SHA256 (RFC 5869) derives from a secret
@@ -10,7 +10,6 @@ import { wipe, wiping } from '../ground/bytes.ts';
 const ALGORITHM = 'aes-256-gcm';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
-export const TAG_BYTES = 16;
 
 export interface SealContext {
   readonly secret: KeyObject | Uint8Array;
@@ -40,19 +39,10 @@ export function sealOnce(context: SealContext, plaintext: Uint8Array, ...head: U
  * @returns the plaintext, which the caller should wipe; undefined if key, context or bytes do not match
  */
 export function openOnce(context: SealContext, sealed: Uint8Array): Buffer | undefined {
-  if (sealed.length < TAG_BYTES) return undefined;
   const { key, nonce } = derive(context);
   const decipher = createDecipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES });
   decipher.setAAD(context.associatedData);
-  decipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES));
-  const plaintext = decipher.update(sealed.subarray(0, sealed.length - TAG_BYTES));
-  try {
-    decipher.final();
-    return plaintext;
-  } catch {
-    wipe(plaintext);
-    return undefined;
-  }
+  return authenticated(decipher, sealed);
 }
 
 /**

@@ -1,7 +1,6 @@
 import { Pace } from '../ground/pace.ts';
 import type { Random } from '../ground/random.ts';
 import type { Transaction, TransactOptions, View } from '../store/store.ts';
-import type { Binding } from './bindings.ts';
 import { foldCase, nameTaken, tagName } from './names.ts';
 import {
   defaultProjectKey,
@@ -21,7 +20,6 @@ import {
 } from './organization.ts';
 import { RecordTable } from './record-table.ts';
 import { RecordTableEdit } from './record-table-edit.ts';
-import type { ExecutionMode, WorkspaceSettings } from './settings.ts';
 import { addressIn, editProjects, type Find, organizationOf, ProjectTable } from './surroundings.ts';
 
 /** Minimum number of tags before keys of deleted tags are searched for. */
@@ -33,14 +31,10 @@ const MANY = 16;
 export const isMany = (changed: readonly unknown[]): boolean => changed.length > MANY;
 
 /** Checked content of a new workspace. */
-interface WorkspaceContent {
-  readonly description: string | null;
-  /** Key of an existing project; absent for the default one. */
-  readonly project?: string | undefined;
-  readonly bindings?: readonly Binding[] | undefined;
-  readonly settings?: Partial<WorkspaceSettings> | undefined;
-  readonly executionMode?: ExecutionMode | undefined;
-}
+type WorkspaceContent = Pick<
+  WorkspaceRecord,
+  'description' | 'project' | 'bindings' | 'settings' | 'executionMode'
+>;
 
 /**
  * Changes an organization in one transaction.

@@ -12,6 +12,18 @@ export interface BatchItem {
   readonly problem?: CofferError;
 }
 
+/** Item to encrypt or decrypt, as given by the caller; texts are base64. */
+export interface CipherItem extends BatchItem {
+  readonly context?: string | undefined;
+  readonly associatedData?: string | undefined;
+  /** Only for convergent keys of version 1; ignored when others decrypt, because old clients always send one. */
+  readonly nonce?: string | undefined;
+  /** RSA only. */
+  readonly paddingScheme?: string | undefined;
+  /** RSA only. */
+  readonly hashAlgorithm?: string | undefined;
+}
+
 /**
  * Processes items in order and independently: an item that fails does not affect the others. Yields to other work of
  * the process regularly.

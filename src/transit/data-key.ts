@@ -2,6 +2,7 @@ import { encodeBase64 } from '../ground/base64.ts';
 import { wipe } from '../ground/bytes.ts';
 import { failingAs, invalid, ownWords } from '../ground/errors.ts';
 import { Pace } from '../ground/pace.ts';
+import type { CipherItem } from './batch.ts';
 import { type DerivationContext, decodeContext } from './context-keys.ts';
 import type { Engine } from './engine.ts';
 import {
@@ -15,19 +16,11 @@ import { requireKey } from './named-key.ts';
 import { rotatedWhenDue } from './rotation.ts';
 import { LATEST } from './version-choice.ts';
 
-export interface DataKeyRequest {
+export interface DataKeyRequest extends Omit<CipherItem, 'problem'> {
   /** Whether to return the plaintext key as well. */
   readonly withPlaintext: boolean;
   /** 128, 256 or 512. */
   readonly bits: number;
-  /** Base64. */
-  readonly context?: string | undefined;
-  readonly associatedData?: string | undefined;
-  readonly nonce?: string | undefined;
-  /** RSA only. */
-  readonly paddingScheme?: string | undefined;
-  /** RSA only. */
-  readonly hashAlgorithm?: string | undefined;
   /** 0 or absent for the latest. */
   readonly keyVersion?: number;
 }

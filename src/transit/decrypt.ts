@@ -1,21 +1,12 @@
 import { invalid, ownWords } from '../ground/errors.ts';
-import { type BatchItem, eachItem, type ItemResult, requireItems, requireUniformContext } from './batch.ts';
+import { type CipherItem, eachItem, type ItemResult, requireItems, requireUniformContext } from './batch.ts';
 import { decodeContext } from './context-keys.ts';
 import type { Engine } from './engine.ts';
 import { type DecryptRequest, KeyCipher, oaepHashOf, requirePaddingScheme } from './key-cipher.ts';
 import { requireKey } from './named-key.ts';
 
-/** Ciphertext as given by the caller; the other texts are base64. */
-export interface DecryptItem extends BatchItem {
+export interface DecryptItem extends CipherItem {
   readonly ciphertext?: string | undefined;
-  readonly context?: string | undefined;
-  readonly associatedData?: string | undefined;
-  /** Only for convergent keys of version 1; ignored otherwise, because old clients always send one. */
-  readonly nonce?: string | undefined;
-  /** RSA only. */
-  readonly paddingScheme?: string | undefined;
-  /** RSA only. */
-  readonly hashAlgorithm?: string | undefined;
 }
 
 /**

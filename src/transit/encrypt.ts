@@ -1,7 +1,7 @@
 import { decodeBase64 } from '../ground/base64.ts';
 import { type CofferError, denied, invalid, ownWords, unsupported } from '../ground/errors.ts';
 import {
-  type BatchItem,
+  type CipherItem,
   eachItem,
   hasContext,
   type ItemResult,
@@ -20,19 +20,10 @@ import { findKey, keyIn, keyRef, NamedKey, noSuchKey } from './named-key.ts';
 import { rotatedWhenDue } from './rotation.ts';
 import { LATEST } from './version-choice.ts';
 
-/** Message as given by the caller; texts are base64. */
-export interface EncryptItem extends BatchItem {
+export interface EncryptItem extends CipherItem {
   readonly plaintext?: string | undefined;
-  readonly context?: string | undefined;
   /** 0 or absent for the latest. */
   readonly keyVersion?: number | undefined;
-  readonly associatedData?: string | undefined;
-  /** Only for convergent keys of version 1. */
-  readonly nonce?: string | undefined;
-  /** RSA only. */
-  readonly paddingScheme?: string | undefined;
-  /** RSA only. */
-  readonly hashAlgorithm?: string | undefined;
 }
 
 export interface EncryptOptions {

@@ -2,8 +2,7 @@
 
 import type { Clock } from '../ground/clock.ts';
 import type { Random } from '../ground/random.ts';
-import type { Mount } from '../mounts/mount.ts';
-import type { MountType } from '../mounts/mount-type.ts';
+import type { Mount, MountType } from '../mounts/mount.ts';
 import { collectionOf } from '../mounts/mounts.ts';
 import type { Store } from '../store/store.ts';
 import type { MessageCounts } from './message-counts.ts';

@@ -10,8 +10,14 @@ import {
   requireUsableVersion,
   type VersionFormat,
 } from './ciphertext.ts';
-import type { DerivationContext, OpenMaterial } from './context-keys.ts';
-import { CALLER_NONCE_BYTES, type ConvergentVersion, convergentVersionOf, nonceOf } from './convergent.ts';
+import {
+  CALLER_NONCE_BYTES,
+  type ConvergentVersion,
+  convergentVersionOf,
+  type DerivationContext,
+  nonceOf,
+  type OpenMaterial,
+} from './context-keys.ts';
 import type { Engine } from './engine.ts';
 import { hashNamed, hashNames } from './hashing.ts';
 import type { Aead, AeadCipher } from './key-types/key-type.ts';

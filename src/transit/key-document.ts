@@ -28,22 +28,10 @@ export interface VersionDocument extends StoredMaterial {
   readonly passthrough?: Passthrough | undefined;
 }
 
-/**
- * Named key, as stored: a JSON document with the key's name as its ID. Each version that exists is stored once;
- * `minDecryptionVersion` only determines which of them may be used.
- * @see docs/decisions/0010
- */
-export interface NamedKeyDocument {
+/** Settings of a named key that its backups have as well. */
+export interface KeySettings {
   readonly name: string;
-  /** Name of the key type. */
-  readonly type: string;
-  /** Vault's name for the type, if the key was created by that name; shown to Vault clients. */
-  readonly familyName?: string | undefined;
-  /** Chosen length in bytes, for types with a variable length; else 0. */
-  readonly keyBytes: number;
   readonly derived: boolean;
-  /** Key derivation function of contexts: 0 counter mode, 1 HKDF. Meaningless if `derived` is false. */
-  readonly kdf: DerivationMode;
   readonly convergentEncryption: boolean;
   /** -1: see the versions; 1 or 2: old keys, for versions with 0; 0: not convergent. */
   readonly convergentVersion: number;
@@ -58,14 +46,30 @@ export interface NamedKeyDocument {
   /** Oldest version that still exists; 0 until the first trim. */
   readonly minAvailableVersion: number;
   readonly latestVersion: number;
-  /** 0: no automatic rotation. */
-  readonly autoRotatePeriodSeconds: number;
   readonly imported: boolean;
   readonly allowImportedKeyRotation: boolean;
   /** Empty for the mount's own prefix; else the template of a restored key, with `{{version}}` in it. */
   readonly versionTemplate: string;
   readonly backupInfo?: VersionStamp | undefined;
   readonly restoreInfo?: VersionStamp | undefined;
+}
+
+/**
+ * Named key, as stored: a JSON document with the key's name as its ID. Each version that exists is stored once;
+ * `minDecryptionVersion` only determines which of them may be used.
+ * @see docs/decisions/0010
+ */
+export interface NamedKeyDocument extends KeySettings {
+  /** Name of the key type. */
+  readonly type: string;
+  /** Vault's name for the type, if the key was created by that name; shown to Vault clients. */
+  readonly familyName?: string | undefined;
+  /** Chosen length in bytes, for types with a variable length; else 0. */
+  readonly keyBytes: number;
+  /** Key derivation function of contexts: 0 counter mode, 1 HKDF. Meaningless if `derived` is false. */
+  readonly kdf: DerivationMode;
+  /** 0: no automatic rotation. */
+  readonly autoRotatePeriodSeconds: number;
   readonly passthrough?: Passthrough | undefined;
   /** Versions by decimal number, from 1. */
   readonly versions: Readonly<Record<string, VersionDocument>>;

@@ -2,7 +2,7 @@ import { alternatives } from '../ground/alternatives.ts';
 import { type CofferError, conflict, invalid, ownWords, unsupported } from '../ground/errors.ts';
 import type { ListOptions, Transaction } from '../store/store.ts';
 import { requireAutoRotatePeriod } from './configuration.ts';
-import { VERSIONS_SAY } from './convergent.ts';
+import { VERSIONS_SAY } from './context-keys.ts';
 import type { Engine } from './engine.ts';
 import { checkNameLength, type NamedKeyDocument } from './key-document.ts';
 import { type CalledType, keyTypeCalled, keyTypeNames, parameterSetsOf } from './key-types/index.ts';

@@ -2,7 +2,7 @@ import { printGoTime } from '../ground/clock.ts';
 import { CofferError, invalid, ownWords, unsupported } from '../ground/errors.ts';
 import type { MaybePromise } from '../ground/maybe-promise.ts';
 import type { Transaction } from '../store/store.ts';
-import { convergentVersionToRecord } from './convergent.ts';
+import { convergentVersionToRecord } from './context-keys.ts';
 import type { Engine } from './engine.ts';
 import type { NamedKeyDocument, VersionDocument } from './key-document.ts';
 import type { KeyType, StoredMaterial } from './key-types/key-type.ts';

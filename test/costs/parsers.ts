@@ -40,7 +40,7 @@ import { readBackupDocument } from '../../src/transit/backup/document.ts';
 import { readAge } from '../../src/transit/envelope/age/file.ts';
 import { parseWrappedKeys } from '../../src/transit/envelope/envelope.ts';
 import { parsePrefix, parseSealedHeader } from '../../src/transit/envelope/header.ts';
-import { Lookahead } from '../../src/transit/envelope/lookahead.ts';
+import { Lookahead } from '../../src/transit/envelope/ports.ts';
 import { parseBech32 } from '../../src/transit/key-types/age/bech32.ts';
 import { FakeClock } from '../access/room.ts';
 import { sourceOf } from '../transit/envelope/in-memory.ts';

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RETURN } from '../../src/doors/agent/pkcs11/return-values.ts';
 import { ATTRIBUTE as A } from '../../src/doors/agent/pkcs11/rpc/attributes.ts';
-import { MECHANISM as M } from '../../src/doors/agent/pkcs11/rpc/mechanisms.ts';
+import { MECHANISM as M } from '../../src/doors/agent/pkcs11/rpc/wire.ts';
 import { find, openSession, ROOM, RpcClient } from '../doors/agent/pkcs11/rpc-client.ts';
 import { freePort } from '../servers/ports.ts';
 import { type ServerProcess, startServerProcess } from '../servers/server-process.ts';

@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RETURN } from '../../src/doors/agent/pkcs11/return-values.ts';
 import { ATTRIBUTE as A } from '../../src/doors/agent/pkcs11/rpc/attributes.ts';
-import { MECHANISM as M } from '../../src/doors/agent/pkcs11/rpc/mechanisms.ts';
+import { MECHANISM as M } from '../../src/doors/agent/pkcs11/rpc/wire.ts';
 import { attribute, find, openSession, ROOM, RpcClient } from '../doors/agent/pkcs11/rpc-client.ts';
 import { hasProcessFiles } from '../hygiene/processes.ts';
 import { KEY, leave, placeForAgents, statusOf } from './agent-target.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
-import type { Credential } from '../../src/store/slots/credential.ts';
+import type { Credential } from '../../src/store/slots/unlock.ts';
 import { type Reply, send, startServer } from '../servers/serving.ts';
 import { type EarlierStore, earlierStore } from '../upgrade/earlier-store.ts';
 import { EARLIER_RELEASES } from '../upgrade/releases.ts';

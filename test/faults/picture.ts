@@ -5,7 +5,7 @@ import { CofferError } from '../../src/ground/errors.ts';
 import { examineStore } from '../../src/store/administration/repair.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
-import type { Credential } from '../../src/store/slots/credential.ts';
+import type { Credential } from '../../src/store/slots/unlock.ts';
 import { MASTER_KEY } from './sandbox.ts';
 
 const credentials: readonly Credential[] = [

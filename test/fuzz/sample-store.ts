@@ -5,7 +5,7 @@ import { newStore } from '../../src/store/administration/init.ts';
 import { listSlots } from '../../src/store/administration/slots.ts';
 import type { Backend, InitialContent } from '../../src/store/backends/backend.ts';
 import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
-import type { Credential } from '../../src/store/slots/credential.ts';
+import type { Credential } from '../../src/store/slots/unlock.ts';
 import type { DocumentRef } from '../../src/store/store.ts';
 import type { Secrets } from './secrets.ts';
 import { Defect } from './target.ts';

@@ -14,7 +14,7 @@ import { examineBackend } from '../../src/store/administration/repair.ts';
 import { MemoryBackend } from '../../src/store/backends/memory.ts';
 import { openBackend } from '../../src/store/open.ts';
 import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
-import type { Credential } from '../../src/store/slots/credential.ts';
+import type { Credential } from '../../src/store/slots/unlock.ts';
 import { readBackup } from '../../src/transit/backup/restore-key.ts';
 import { onlyValue } from '../../src/transit/batch.ts';
 import { encrypt } from '../../src/transit/encrypt.ts';

@@ -1,8 +1,8 @@
 import { hkdfSync } from 'node:crypto';
 import { openStore } from '../../src/store/open.ts';
-import type { Credential } from '../../src/store/slots/credential.ts';
 import { keyEncryptionSecret } from '../../src/store/slots/key-encryption.ts';
 import { openSlotKeys, parseSlot, slotRef } from '../../src/store/slots/slot-keys.ts';
+import type { Credential } from '../../src/store/slots/unlock.ts';
 
 /** Bytes to look for, by the name that a finding is told with. */
 export type Needles = Readonly<Record<string, Uint8Array>>;

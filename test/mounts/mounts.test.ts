@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../src/ground/random.ts';
-import type { Mount } from '../../src/mounts/mount.ts';
-import type { MountType } from '../../src/mounts/mount-type.ts';
+import type { Mount, MountType } from '../../src/mounts/mount.ts';
 import { collectionOf, Mounts } from '../../src/mounts/mounts.ts';
 import { isMountPath, isSystemPath } from '../../src/mounts/paths.ts';
 import { rejectionOf } from '../reference/thrown.ts';

@@ -9,7 +9,7 @@ import type { Call } from '../../src/operations/declaration/operation.ts';
 import { initStore } from '../../src/store/administration/init.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
-import type { Credential } from '../../src/store/slots/credential.ts';
+import type { Credential } from '../../src/store/slots/unlock.ts';
 import { builtCommand } from '../built.ts';
 import { issueToken as issue, ownersCall, setPolicy as set } from './owner.ts';
 

@@ -1,6 +1,6 @@
 import type { StatsFs } from 'node:fs';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { freeBytes } from '../../src/service/conditions.ts';
+import { freeBytes } from '../../src/service/service.ts';
 
 /** Disks by a directory on each: blocks that only root may use are free, and yet nothing that the server can use. */
 const disks = new Map<string, Pick<StatsFs, 'bsize' | 'blocks' | 'bfree' | 'bavail'>>();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../src/ground/random.ts';
 import { keysInText, remembering, shareIn, type UnsealKey } from '../../src/service/unseal-keys.ts';
-import type { Credential } from '../../src/store/slots/credential.ts';
 import { splitNewSecret } from '../../src/store/slots/shares.ts';
+import type { Credential } from '../../src/store/slots/unlock.ts';
 
 const revealed = (credential: Credential | undefined) =>
   credential === undefined || credential.kind === 'recipient' ? undefined : credential.reveal();

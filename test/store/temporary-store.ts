@@ -6,7 +6,7 @@ import { initStore } from '../../src/store/administration/init.ts';
 import { checkpoint } from '../../src/store/backends/files/log/checkpoint.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
-import type { Credential } from '../../src/store/slots/credential.ts';
+import type { Credential } from '../../src/store/slots/unlock.ts';
 
 /** A master key for tests: the bytes 0, 1, 2, … 31. */
 export const KEY = Uint8Array.from({ length: 32 }, (_, i) => i);

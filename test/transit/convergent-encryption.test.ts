@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { onlyValue } from '../../src/transit/batch.ts';
-import { convergentVersionOf } from '../../src/transit/convergent.ts';
+import { convergentVersionOf } from '../../src/transit/context-keys.ts';
 import { decrypt } from '../../src/transit/decrypt.ts';
 import type { EncryptItem } from '../../src/transit/encrypt.ts';
 import type { NamedKeyDocument } from '../../src/transit/key-document.ts';

@@ -1,7 +1,7 @@
 import { hkdfSync } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { counterMode, hkdfExpand, hkdfExtract } from '../../src/transit/derivation.ts';
+import { counterMode, hkdfExpand, hkdfExtract } from '../../src/transit/context-keys.ts';
 import { KEY_16, KEY_32, QUICK_FOX } from './known-key.ts';
 
 const context = Buffer.from('my-context');

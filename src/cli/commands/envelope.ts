@@ -3,7 +3,7 @@ import { systemRandom } from '../../ground/random.ts';
 import { isAge } from '../../transit/envelope/age/detect.ts';
 import { decryptEnvelope, decryptRange } from '../../transit/envelope/decrypt.ts';
 import { encryptEnvelope } from '../../transit/envelope/encrypt.ts';
-import { Lookahead } from '../../transit/envelope/lookahead.ts';
+import { Lookahead } from '../../transit/envelope/ports.ts';
 import { argument, type Command, taking } from '../command.ts';
 import {
   ARMOR,

@@ -6,8 +6,14 @@ import { isSecret, RULES_NAME, type Rule } from '../../secret-files/rules.ts';
 import { type Command, switching } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { printResult } from '../files/output.ts';
-import { liesBelow } from '../repository/files-of-others.ts';
-import { contentsOf, filesBelow, indexedFilesNamed, stagedFiles, workingTree } from '../repository/git.ts';
+import {
+  contentsOf,
+  filesBelow,
+  indexedFilesNamed,
+  liesBelow,
+  stagedFiles,
+  workingTree,
+} from '../repository/git.ts';
 import { Files, formatIn, formatOption, manyFiles, Outcomes, type RuledFile } from '../secret-files/files.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import { parsedFile, type ReadFile } from '../secret-files/secret-file.ts';

@@ -10,7 +10,7 @@ import { readStandardInput } from '../files/input.ts';
 import { outPlaceOf } from '../files/out-file.ts';
 import { textOption, textsOption } from '../given.ts';
 import { IN, outOptions } from '../parse/operation-spec.ts';
-import { liesBelow, refuseWayOut, topOf } from '../repository/files-of-others.ts';
+import { liesBelow, refuseWayOut, topOf } from '../repository/git.ts';
 import { Files, formatIn, formatOption, Outcomes, printExactly } from '../secret-files/files.ts';
 import { refuseReadable, requireRules } from '../secret-files/left-readable.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';

@@ -3,7 +3,7 @@ import type { Finding } from '../../store/administration/status.ts';
 import { DamageError, type VerifyOptions } from '../../store/administration/verified.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';
 import { withBackendAt } from '../../store/backends/registry.ts';
-import type { Credential } from '../../store/slots/credential.ts';
+import type { Credential } from '../../store/slots/unlock.ts';
 import { sayWhyAsked } from '../agent/managing.ts';
 import { switching } from '../command.ts';
 import type { Given } from '../given.ts';

@@ -1,5 +1,5 @@
 import { asCofferError, invalid, withOtherHint } from '../../ground/errors.ts';
-import type { LoginForm } from '../../mounts/mount-type.ts';
+import type { LoginForm } from '../../mounts/mount.ts';
 import { MOUNT_TYPES } from '../../operations/mount-types.ts';
 import { isElsewhere, PAIR, pairOf, textOf } from '../files/pairs.ts';
 import { secretText } from '../secrets/secret-sources.ts';

@@ -88,12 +88,12 @@ const ENVELOPE = 'transit envelope';
 const EXPORT = 'transit keys export';
 const OF_EXPORT = /^(?:(?:encryption|signing|hmac|public)-key|certificate-chain)$/;
 
-/** Command line with too many words. */
+/** Command line with too many words, or too few. */
 interface Excess {
   readonly argv: readonly string[];
   readonly path: readonly string[];
   readonly command: Command | undefined;
-  /** Words after the command. */
+  /** Words after the command; if there are too few, those that were recognised. */
   readonly words: readonly string[];
   /** Reference to the help. */
   readonly help: string;
@@ -176,14 +176,8 @@ function answeredSwitch(
 }
 
 /** Command line that lacks an argument. */
-interface Lacking {
-  readonly argv: readonly string[];
-  readonly path: readonly string[];
+interface Lacking extends Omit<Excess, 'command'> {
   readonly command: CommandSpec;
-  /** Arguments that were recognised. */
-  readonly words: readonly string[];
-  /** Reference to the help. */
-  readonly help: string;
 }
 
 /**

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { attempt } from '../../ground/errors.ts';
 import { RULES_NAME } from '../../secret-files/rules.ts';
-import { topOf } from '../repository/files-of-others.ts';
-import { filesBelow, git } from '../repository/git.ts';
+import { filesBelow, git, topOf } from '../repository/git.ts';
 import type { Session } from '../session.ts';
 import type { Rulebook } from './rulebook.ts';
 

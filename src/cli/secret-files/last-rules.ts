@@ -3,7 +3,7 @@ import { conflict, refusedAs } from '../../ground/errors.ts';
 import type { SecretFile } from '../../secret-files/format.ts';
 import { isSecret, RULES_NAME, type Rule, ruleFor } from '../../secret-files/rules.ts';
 import { keysBetween, lossesBetween } from '../../secret-files/rules-change.ts';
-import { topOf } from '../repository/files-of-others.ts';
+import { topOf } from '../repository/git.ts';
 import { isPinned } from '../secrets/identities.ts';
 import { namedIdentities } from '../secrets/identity-places.ts';
 import type { Session } from '../session.ts';

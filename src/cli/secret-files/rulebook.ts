@@ -3,8 +3,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { madeOnce } from '../../ground/objects.ts';
 import { loadFormat, MAX_FILE_BYTES } from '../../secret-files/formats.ts';
 import { RULES_NAME, type Rule, ruleFor, rulesIn } from '../../secret-files/rules.ts';
-import { readInstructions } from '../repository/files-of-others.ts';
-import { git } from '../repository/git.ts';
+import { git, readInstructions } from '../repository/git.ts';
 import type { Session } from '../session.ts';
 import { textOf } from './secret-file.ts';
 

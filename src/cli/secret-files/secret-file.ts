@@ -24,8 +24,7 @@ import { beginningOf } from '../files/beginning.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { readFileOrInput, STANDARD } from '../files/input.ts';
 import { writeOutFile } from '../files/out-file.ts';
-import { refuseWayOut } from '../repository/files-of-others.ts';
-import { unmergedSides } from '../repository/git.ts';
+import { refuseWayOut, unmergedSides } from '../repository/git.ts';
 import type { Session } from '../session.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 

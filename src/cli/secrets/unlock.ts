@@ -3,7 +3,7 @@ import { asCofferError, CofferError, expected } from '../../ground/errors.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';
 import { openStore } from '../../store/open.ts';
 import type { SealedStore } from '../../store/sealed/sealed-store.ts';
-import type { Credential } from '../../store/slots/credential.ts';
+import type { Credential } from '../../store/slots/unlock.ts';
 import type { Environment } from '../given.ts';
 import { compareWithLastSeen } from '../last-seen.ts';
 import type { Session } from '../session.ts';

@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { attempt } from '../../ground/errors.ts';
 import { isOfTrustedOwner } from '../../ground/private-files.ts';
 import { isKeyring, KEYRING } from '../../team/directory.ts';
-import { topOf } from '../repository/files-of-others.ts';
+import { topOf } from '../repository/git.ts';
 
 /** Location of a keyring. */
 export interface KeyringPlace {

@@ -7,18 +7,16 @@ import { pemBlocks } from '../../ground/pem.ts';
 import { readPrivateFile } from '../../ground/private-files.ts';
 import { Log } from '../../service/log.ts';
 import { type Serving as ServingThrough, serveStore } from '../../service/serve.ts';
+import type { ServiceSettings } from '../../service/service.ts';
 import { makeWay } from '../../service/socket-file.ts';
-import type { Location } from '../../store/backends/backend-kind.ts';
 import { diskReason } from '../../store/backends/files/disk-errors.ts';
-import type { Credential } from '../../store/slots/credential.ts';
-import type { Dialect } from '../../transit/engine.ts';
+import type { Credential } from '../../store/slots/unlock.ts';
 import { type HttpSettings, httpDoor } from './http-door.ts';
 import type { ClientCertificatePolicy, TlsCertificate } from './http-server.ts';
 import { DEFAULT_MAX_REQUEST_BYTES, type ListenAddress, parseListenAddress } from './listen-address.ts';
 
-export interface HttpServeOptions {
-  /** Location of the store, and credentials to unlock it; without any, the server starts sealed. */
-  readonly location: Location;
+export interface HttpServeOptions extends ServiceSettings {
+  /** Credentials to unlock the store; without any, the server starts sealed. */
   readonly credentials: readonly Credential[];
   /**
    * `HOST:PORT`, `[IPV6]:PORT`; port 0 selects a free one. `?max-request-size=BYTES` and
@@ -35,11 +33,6 @@ export interface HttpServeOptions {
   readonly workers?: number | undefined;
   /** Maximum body size in bytes. Default: 32 MiB. */
   readonly maxRequestBytes?: number | undefined;
-  readonly dialect?: Dialect | undefined;
-  /** File to which one JSON line is written for every request, before it is answered. */
-  readonly auditFile?: string | undefined;
-  /** Command line, after Node itself, that starts this program as a process that calls `serveAsWorker`. */
-  readonly workerCommand: readonly string[];
   /** Receives one line of JSON, without a newline. */
   readonly log: (line: string) => void;
 }

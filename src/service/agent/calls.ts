@@ -10,6 +10,7 @@ import { type CallNames, type Port, readFrames, writeFrame } from '../rpc.ts';
 /** Request of the HTTP API, without HTTP. */
 export interface SentRequest {
   readonly method: string;
+  /** Path and query, encoded. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
@@ -79,7 +80,7 @@ export interface AgentCalls {
   prove(nonce: string): Promise<AgentProof | null>;
   /** Resets the timeouts of an open store. */
   extend(times: ProvenTimes): Promise<AgentStatus>;
-  /** Locks the store and exits. */
+  /** Locks the store; resolves when the agent has exited. */
   lock(): Promise<void>;
   /** Returns the status. Does not count as a use. */
   status(): Promise<AgentStatus>;

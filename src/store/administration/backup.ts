@@ -13,9 +13,8 @@ import { readConsistently, readEvery } from '../backends/whole-store.ts';
 import { parseChecked, printChecked } from '../checked-json.ts';
 import { parseHeader, readHeader } from '../header.ts';
 import type { RootKey } from '../root-key.ts';
-import type { Credential } from '../slots/credential.ts';
 import type { Keyring } from '../slots/slot-list.ts';
-import { unlock } from '../slots/unlock.ts';
+import { type Credential, unlock } from '../slots/unlock.ts';
 import {
   type BackupRecord,
   type BackupSource,

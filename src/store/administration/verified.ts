@@ -4,8 +4,8 @@ import type { Backend, Blob } from '../backends/backend.ts';
 import { type OnFile, readEvery } from '../backends/whole-store.ts';
 import { REPAIR } from '../refusals.ts';
 import type { OpenedBlob, RootKey } from '../root-key.ts';
-import type { Credential } from '../slots/credential.ts';
 import { type Keyring, parseSlotFile, sealSlotList } from '../slots/slot-list.ts';
+import type { Credential } from '../slots/unlock.ts';
 import { IndexCheck } from './index-check.ts';
 import type { Finding } from './status.ts';
 import {

@@ -16,16 +16,10 @@ import { FORMAT } from '../header.ts';
 import { addAgain } from '../refusals.ts';
 import { openOnce, type SealContext, sealOnce } from '../single-use-seal.ts';
 import { isKdf, type Kdf, parseKdf, printKdf } from './key-encryption.ts';
-import { MAX_WRAPPED_BYTES, type SlotKind } from './slot-kind.ts';
+import { MAX_WRAPPED_BYTES, type SlotKind, type SlotSummary } from './slot-kind.ts';
 
 /** Identity of a slot; authenticated with everything sealed in it. */
-export interface SlotIdentity {
-  /** 16 hexadecimal digits, random. */
-  readonly id: string;
-  readonly kind: SlotKind;
-  /** Creation time, RFC 3339 in UTC. */
-  readonly created: string;
-  readonly shares?: { readonly count: number; readonly threshold: number } | undefined;
+export interface SlotIdentity extends Pick<SlotSummary, 'id' | 'kind' | 'created' | 'shares'> {
   /** X25519 public key, 32 bytes: the root key is wrapped to it. */
   readonly publicKey: Buffer;
 }

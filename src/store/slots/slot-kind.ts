@@ -38,7 +38,7 @@ export const MAX_WRAPPED_BYTES = 16 * 1024;
 
 /** Public description of a slot. */
 export interface SlotSummary {
-  /** 16 hexadecimal digits. */
+  /** 16 hexadecimal digits, random. */
   readonly id: string;
   readonly kind: SlotKind;
   /** Creation time, RFC 3339 in UTC. */

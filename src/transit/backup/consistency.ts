@@ -1,7 +1,7 @@
 import { encodeBase64 } from '../../ground/base64.ts';
 import { CofferError, invalid } from '../../ground/errors.ts';
 import { OTHER_KEY, publicKeyOf, readCertificate, UNREADABLE } from '../certificates/certificate.ts';
-import { CALLER_NONCE_BYTES } from '../convergent.ts';
+import { CALLER_NONCE_BYTES } from '../context-keys.ts';
 import {
   type DerivationMode,
   KDF_COUNTER,

@@ -1,7 +1,7 @@
 /** Reads and writes the document inside a backup, which Vault and OpenBao share. */
 
 import { encodeBase64 } from '../../ground/base64.ts';
-import type { VersionStamp } from '../key-document.ts';
+import type { KeySettings, VersionStamp } from '../key-document.ts';
 import type { BackupMaterial, RsaNumbers } from '../key-types/key-type.ts';
 import { GO_ZERO_TIME, GoFields } from './go-fields.ts';
 import { type GoJsonLimits, type GoWritable, readGoJson, writeGoJson } from './go-json.ts';
@@ -27,37 +27,20 @@ export interface BackupEntry extends BackupMaterial {
 }
 
 /** Key with its configuration. */
-export interface BackupPolicy {
-  readonly name: string;
+export interface BackupPolicy extends KeySettings {
   /** Single key from before versions existed. */
   readonly key?: Buffer | undefined;
   /** Key length in bytes, for type hmac. */
   readonly keySize: number;
   /** Versions from `minDecryptionVersion` on, by number. */
   readonly keys: ReadonlyMap<string, BackupEntry>;
-  readonly derived: boolean;
   readonly kdf: number;
-  readonly convergentEncryption: boolean;
-  readonly exportable: boolean;
-  readonly minDecryptionVersion: number;
-  readonly minEncryptionVersion: number;
-  readonly latestVersion: number;
   readonly archiveVersion: number;
   readonly archiveMinVersion: number;
-  readonly minAvailableVersion: number;
-  readonly deletionAllowed: boolean;
-  readonly convergentVersion: number;
   /** Type number of Vault or OpenBao; a type name for types that neither has a number for. */
   readonly type: number | string;
-  readonly backupInfo?: VersionStamp | undefined;
-  readonly restoreInfo?: VersionStamp | undefined;
-  readonly allowPlaintextBackup: boolean;
-  readonly versionTemplate: string;
   readonly storagePrefix: string;
   readonly autoRotatePeriodNanoseconds: bigint;
-  readonly imported: boolean;
-  readonly allowImportedKeyRotation: boolean;
-  readonly softDeleted: boolean;
   /** Whether the document has members that only OpenBao writes, so that type numbers are OpenBao's. */
   readonly openBaoLayout: boolean;
   /** Vault's parameter set, which distinguishes types that share a number. */

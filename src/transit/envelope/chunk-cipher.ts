@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto';
+import { TAG_BYTES } from '../../ground/bytes.ts';
 import { unsupported } from '../../ground/errors.ts';
 import type { AGE_CIPHER } from '../key-types/age/kem.ts';
 import { brokenEnd, changedChunk, trailing, truncated } from './refusals.ts';
@@ -58,7 +59,6 @@ export interface ChunkStage {
 }
 
 const OWN: CipherName = 'aes-256-gcm';
-export const TAG_BYTES = 16;
 
 /** Maximum number of chunks, the range of the 32-bit counter: 256 TiB in chunks of 64 KiB. */
 const MAX_CHUNKS = 2 ** 32;

@@ -1,6 +1,6 @@
+import { TAG_BYTES } from '../../ground/bytes.ts';
 import { invalid } from '../../ground/errors.ts';
-import type { ChunkStage } from './chunk-cipher.ts';
-import { decryption, TAG_BYTES } from './chunk-cipher.ts';
+import { type ChunkStage, decryption } from './chunk-cipher.ts';
 import { describe, type EnvelopeDescription, openHeader, readHeader } from './envelope.ts';
 import {
   type ByteSink,

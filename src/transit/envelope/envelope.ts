@@ -23,8 +23,7 @@ import {
   parsePrefix,
   parseSealedHeader,
 } from './header.ts';
-import { readExactly } from './lookahead.ts';
-import type { ByteSource, DataKeys } from './ports.ts';
+import { type ByteSource, type DataKeys, readExactly } from './ports.ts';
 import { damaged } from './refusals.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { wipe, wiping } from '../../ground/bytes.ts';
 import { type CofferError, invalid, notFound, ownWords, unsupported } from '../../ground/errors.ts';
-import { hkdfExpand, hkdfExtract } from '../derivation.ts';
+import { hkdfExpand, hkdfExtract } from '../context-keys.ts';
 import type { Engine } from '../engine.ts';
 import { KEY_NAME } from '../key-document.ts';
 import { DEFAULT_KEY_TYPE, encryptionTypeNames, encryptMakes, keyTypeNamed } from '../key-types/index.ts';

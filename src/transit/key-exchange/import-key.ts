@@ -11,22 +11,15 @@ import {
   type KeyType,
   type StoredMaterial,
 } from '../key-types/key-type.ts';
-import { emptyDocument, requireCapabilities, requireKeyType } from '../lifecycle.ts';
+import { emptyDocument, type NewKey, requireCapabilities, requireKeyType } from '../lifecycle.ts';
 import { keyIn, keyRef, NamedKey } from '../named-key.ts';
 import { versionOf, withVersion } from '../rotation.ts';
 import { requireWrappingHash, unwrapFromTransport, wrappingKey } from './wrapping.ts';
 
 /** Settings of an imported key. */
-export interface ImportSettings {
+export interface ImportSettings extends Omit<NewKey, 'type' | 'convergentEncryption' | 'keyBytes'> {
   /** Whether the key may be rotated; later versions are generated here then. */
   readonly allowRotation: boolean;
-  readonly derived: boolean;
-  readonly exportable: boolean;
-  readonly allowPlaintextBackup: boolean;
-  /** 0 for never. */
-  readonly autoRotatePeriodSeconds: number;
-  /** Vault's name for the type, if the key is imported by that name. */
-  readonly familyName?: string | undefined;
 }
 
 /** Key material to import, with the settings of the new key. */

@@ -3,16 +3,11 @@ import {
   type CipherGCMTypes,
   createCipheriv,
   createDecipheriv,
+  type KeyObject,
 } from 'node:crypto';
+import { authenticated, TAG_BYTES } from '../../ground/bytes.ts';
 import { inauthentic } from '../../ground/errors.ts';
 import type { AeadCipher } from './key-type.ts';
-import type { SecretKey } from './secret-key.ts';
-
-/**
- * Tag length of every AEAD, in bytes. It is always passed to `node:crypto`: a decipher without it would accept shorter
- * tags, which can be forged.
- */
-export const TAG_BYTES = 16;
 
 const OPTIONS = { authTagLength: TAG_BYTES } as const;
 
@@ -23,7 +18,7 @@ export type NodeAeadName = CipherGCMTypes | CipherChaCha20Poly1305Types;
  * Creates an AEAD of `node:crypto` under one key.
  * @param refusal message of a failed decryption
  */
-export function nodeAead(name: NodeAeadName, key: SecretKey, refusal: string): AeadCipher {
+export function nodeAead(name: NodeAeadName, key: KeyObject, refusal: string): AeadCipher {
   const algorithm = name as CipherGCMTypes;
   return {
     encrypt(nonce, plaintext, associatedData) {
@@ -34,18 +29,10 @@ export function nodeAead(name: NodeAeadName, key: SecretKey, refusal: string): A
       return [ciphertext, cipher.getAuthTag()];
     },
     decrypt(nonce, sealed, associatedData) {
-      const tagStart = sealed.length - TAG_BYTES;
-      if (tagStart < 0) throw notAuthentic(refusal);
       const decipher = createDecipheriv(algorithm, key, nonce, OPTIONS);
-      decipher.setAuthTag(sealed.subarray(tagStart));
       if (associatedData !== undefined) decipher.setAAD(associatedData);
-      const plaintext = decipher.update(sealed.subarray(0, tagStart));
-      try {
-        decipher.final();
-      } catch {
-        plaintext.fill(0);
-        throw notAuthentic(refusal);
-      }
+      const plaintext = authenticated(decipher, sealed);
+      if (plaintext === undefined) throw notAuthentic(refusal);
       return plaintext;
     },
   };

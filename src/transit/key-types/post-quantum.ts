@@ -31,7 +31,7 @@ import type {
   StoredMaterial,
 } from './key-type.ts';
 import { raw, rawKeys, rawPublic } from './raw-keys.ts';
-import { encodeAndWipe } from './secret-key.ts';
+import { encodeAndWipe } from './symmetric.ts';
 
 /** Parameter set of a post-quantum signature scheme. */
 interface ParameterSet {

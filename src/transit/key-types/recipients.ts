@@ -24,7 +24,7 @@ import type {
 import { notAuthentic } from './node-aead.ts';
 import { raw, rawKeys } from './raw-keys.ts';
 import { p256Jwk } from './recipient-key.ts';
-import { encodeAndWipe } from './secret-key.ts';
+import { encodeAndWipe } from './symmetric.ts';
 
 /**
  * Key types that are recipients of the age format: anyone can encrypt to the public half, `age1…`, with or without

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { liesBelow, refuseWayOut } from '../../../src/cli/repository/files-of-others.ts';
+import { liesBelow, refuseWayOut } from '../../../src/cli/repository/git.ts';
 import { refusal } from '../../refusal.ts';
 import { temporaryDirectory } from '../../store/temporary-store.ts';
 

@@ -3,7 +3,7 @@ import { parseEncryptedSshKey, parseSshPrivateKey } from '../../../src/signature
 import { isAge } from '../../../src/transit/envelope/age/detect.ts';
 import { decryptAge, readAge } from '../../../src/transit/envelope/age/file.ts';
 import { ageIdentity, ageRecipient } from '../../../src/transit/envelope/age/recipients.ts';
-import { Lookahead } from '../../../src/transit/envelope/lookahead.ts';
+import { Lookahead } from '../../../src/transit/envelope/ports.ts';
 import type { Chance } from '../../chance.ts';
 import { Collected, sourceOf } from '../../transit/envelope/in-memory.ts';
 import { shorterBytes, spoiledBytes } from '../mutation.ts';

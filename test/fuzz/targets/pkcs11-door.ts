@@ -4,7 +4,7 @@ import { openPkcs11Door } from '../../../src/doors/agent/pkcs11/pkcs11-door.ts';
 import { ATTRIBUTE as A, type ObjectAttribute } from '../../../src/doors/agent/pkcs11/rpc/attributes.ts';
 import { CALLS, type CallName } from '../../../src/doors/agent/pkcs11/rpc/calls.ts';
 import { writeFrame } from '../../../src/doors/agent/pkcs11/rpc/frames.ts';
-import { MECHANISM as M, type Mechanism } from '../../../src/doors/agent/pkcs11/rpc/mechanisms.ts';
+import { MECHANISM as M, type Mechanism } from '../../../src/doors/agent/pkcs11/rpc/wire.ts';
 import type { Chance } from '../../chance.ts';
 import { type TestDesk, testDesk } from '../../doors/agent/pkcs11/desk.ts';
 import { writeCall } from '../../doors/agent/pkcs11/rpc/client-codec.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { inBatches } from '../../../src/store/backends/postgres/blob-rows.ts';
+import { inBatches } from '../../../src/store/backends/postgres/schema.ts';
 
 const MIB = 2 ** 20;
 

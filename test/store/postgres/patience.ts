@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { PATIENCE } from '../../../src/store/backends/postgres/patience.ts';
+import { PATIENCE } from '../../../src/store/backends/postgres/connection.ts';
 
 type Limits = { -readonly [K in keyof typeof PATIENCE]: number };
 

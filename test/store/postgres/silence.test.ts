@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { initStore } from '../../../src/store/administration/init.ts';
 import { parseAddress } from '../../../src/store/backends/postgres/address.ts';
-import { PATIENCE } from '../../../src/store/backends/postgres/patience.ts';
+import { PATIENCE } from '../../../src/store/backends/postgres/connection.ts';
 import { PostgresBackend } from '../../../src/store/backends/postgres/postgres-backend.ts';
 import { issueToken, KEY, type Reply } from '../../servers/serving.ts';
 import { Cluster } from './cluster.ts';

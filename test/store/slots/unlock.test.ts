@@ -5,9 +5,8 @@ import { initStore } from '../../../src/store/administration/init.ts';
 import { backendAt } from '../../../src/store/backends/registry.ts';
 import { readHeader } from '../../../src/store/header.ts';
 import { openStore } from '../../../src/store/open.ts';
-import type { Credential } from '../../../src/store/slots/credential.ts';
 import type { CreatedSlot, SlotRequest } from '../../../src/store/slots/slot-kind.ts';
-import { unlock } from '../../../src/store/slots/unlock.ts';
+import { type Credential, unlock } from '../../../src/store/slots/unlock.ts';
 import { replacing } from '../struck-backend.ts';
 import { KEY, rawCredential, temporaryDirectory } from '../temporary-store.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Lookahead } from '../../../src/transit/envelope/lookahead.ts';
+import { Lookahead } from '../../../src/transit/envelope/ports.ts';
 
 /** A source that gives its bytes in pieces of this size. */
 function sourceOf(text: string, piece: number): Lookahead {

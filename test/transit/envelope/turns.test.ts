@@ -13,12 +13,14 @@ import {
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { ChunkStage } from '../../../src/transit/envelope/chunk-cipher.ts';
-import { decryption, encryption } from '../../../src/transit/envelope/chunk-cipher.ts';
-import { Lookahead } from '../../../src/transit/envelope/lookahead.ts';
-import type { ByteSink, ByteSource, PlainFile } from '../../../src/transit/envelope/ports.ts';
-import { pump } from '../../../src/transit/envelope/pump.ts';
-import { pumpInTurns } from '../../../src/transit/envelope/turns.ts';
+import { type ChunkStage, decryption, encryption } from '../../../src/transit/envelope/chunk-cipher.ts';
+import {
+  type ByteSink,
+  type ByteSource,
+  Lookahead,
+  type PlainFile,
+} from '../../../src/transit/envelope/ports.ts';
+import { pump, pumpInTurns } from '../../../src/transit/envelope/pump.ts';
 import { isLong } from '../../long.ts';
 
 const CHUNK = 64 * 1024;

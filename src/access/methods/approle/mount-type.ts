@@ -1,4 +1,4 @@
-import type { MountType } from '../../../mounts/mount-type.ts';
+import type { MountType } from '../../../mounts/mount.ts';
 
 /** Collections: roles by name, role names by role ID, secret IDs by hash, and those hashes by accessor. */
 export const ROLES = 'roles';

@@ -1,4 +1,4 @@
-import type { MountType } from '../../../mounts/mount-type.ts';
+import type { MountType } from '../../../mounts/mount.ts';
 
 /** Collections: roles by name, revocation lists by name, and the document of settings. */
 export const ROLES = 'certs';

@@ -1,4 +1,4 @@
-import type { MountType } from '../../../mounts/mount-type.ts';
+import type { MountType } from '../../../mounts/mount.ts';
 
 export const JWT = 'jwt';
 export const KUBERNETES = 'kubernetes';

@@ -1,4 +1,4 @@
-import type { MountType } from '../../../mounts/mount-type.ts';
+import type { MountType } from '../../../mounts/mount.ts';
 import { LOCKED } from '../../login/collections.ts';
 
 export const USERS = 'users';

@@ -1,5 +1,5 @@
 import { refuse } from './return-values.ts';
-import { MECHANISM as M, type Mechanism } from './rpc/mechanisms.ts';
+import { MECHANISM as M, type Mechanism } from './rpc/wire.ts';
 
 /** Hash function with its names in the transit API and Node, and its PKCS #11 numbers. */
 export interface HashNames {

@@ -8,7 +8,7 @@ import { keyNameOf } from '../desk.ts';
 import type { OfferedKeyVersion } from './keys.ts';
 import { type KeyKind, mechanismsOf } from './mechanisms.ts';
 import { ATTRIBUTE as A, type AttributeValue, NO_AS_BYTES, type ObjectAttribute } from './rpc/attributes.ts';
-import { MECHANISM } from './rpc/mechanisms.ts';
+import { MECHANISM } from './rpc/wire.ts';
 
 /** Object of the token. */
 export interface TokenObject {

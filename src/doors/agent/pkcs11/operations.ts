@@ -10,8 +10,7 @@ import {
 import { digestOf, type HashNames, requireOaep, type SigningScheme, schemeOf } from './mechanisms.ts';
 import type { TokenObject } from './objects.ts';
 import { Refused, refuse } from './return-values.ts';
-import type { Mechanism } from './rpc/mechanisms.ts';
-import { NO_ARRAY } from './rpc/wire.ts';
+import { type Mechanism, NO_ARRAY } from './rpc/wire.ts';
 
 /**
  * Multi-part operations of a session. Each is initialized, given data in one or several parts, and finalized; none of

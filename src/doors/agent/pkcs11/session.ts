@@ -11,7 +11,7 @@ import {
 } from './operations.ts';
 import { Refused, type ReturnName, refuse } from './return-values.ts';
 import type { ObjectAttribute } from './rpc/attributes.ts';
-import type { Mechanism } from './rpc/mechanisms.ts';
+import type { Mechanism } from './rpc/wire.ts';
 
 /**
  * All offers as one token in one slot, the same for every program. Object handles are never reused; each search finds

@@ -21,15 +21,13 @@ import { FileLock } from './file-lock.ts';
 import { deleteGeneration, deleteNeighbours, writeGeneration } from './generation-files.ts';
 import { isIntact } from './header-format.ts';
 import { append, unconfirmedAfter } from './log/append.ts';
-import { Damage } from './log/damage.ts';
-import { firstLook } from './log/first-look.ts';
-import { Log } from './log/log.ts';
+import { Damage, firstLook } from './log/first-look.ts';
+import { Log, type StoreDirectory } from './log/log.ts';
 import { syncInAttempts } from './log/next-file.ts';
 import { Room } from './log/room.ts';
 import type { OpenedFiles } from './opened-files.ts';
 import { findStrays, prepareStore } from './prepare.ts';
 import type { StateName } from './state-directory.ts';
-import type { StoreDirectory } from './store-directory.ts';
 
 /** Most attempts to read a state; each failed attempt means that another process has completed a commit. */
 const LOOKS = 1000;

@@ -8,12 +8,10 @@ import { deleteFile, isSyncMarker, syncChanged } from './durable-files.ts';
 import { hiddenLog, isOfFormat1 } from './format-1/hidden-log.ts';
 import { deleteNeighbours, listGenerations } from './generation-files.ts';
 import { HEADER, KEPT, parseBlobFileName, parseGeneration, pathIn, STAGED } from './layout.ts';
-import { addRecord } from './log/append.ts';
-import { FIRST_MARK, missingLog, NUMBER } from './log/log.ts';
-import { settle, settleLog } from './log/settle.ts';
+import { addRecord, settle, settleLog } from './log/append.ts';
+import { FIRST_MARK, missingLog, NUMBER, type StoreDirectory } from './log/log.ts';
 import type { OpenedFiles } from './opened-files.ts';
 import { logged, type StateName } from './state-directory.ts';
-import type { StoreDirectory } from './store-directory.ts';
 
 /**
  * Brings the store to a settled state, whatever the last session left behind. Under the write lock.

@@ -30,10 +30,9 @@ import { listGenerations, makeDirectory } from './generation-files.ts';
 import { isIntact, storeIdOf } from './header-format.ts';
 import { KEPT, type Layout, parseBlobFileName, STAGED } from './layout.ts';
 import { heldByOther } from './lock-holder.ts';
-import { FIRST_MARK, listLog, NUMBER } from './log/log.ts';
+import { FIRST_MARK, listLog, NUMBER, type StoreDirectory } from './log/log.ts';
 import { damageOf, flawsOfDamage, readWhatIsWhole, replaceLog } from './log/recover.ts';
 import type { StateName } from './state-directory.ts';
-import type { StoreDirectory } from './store-directory.ts';
 
 /**
  * Message about a restored state file. To a running process it could belong to another store, so the owner has to

@@ -10,6 +10,7 @@ import {
   firstOf,
   hearing,
   mayFallBack,
+  PATIENCE,
   type PostgresClient,
   Sessions,
   type StatementLimits,
@@ -21,7 +22,6 @@ import {
   ReplicaError,
   SilenceError,
 } from './database-errors.ts';
-import { PATIENCE } from './patience.ts';
 
 interface PoolLimits extends StatementLimits {
   /** Maximum number of connections. */

@@ -4,12 +4,10 @@ import { storeThere } from '../../refusals.ts';
 import { type Blob, CREATION_WAIT_MS, type InitialContent, type Version } from '../backend.ts';
 import type { CreateOptions, StoreMigration } from '../backend-kind.ts';
 import type { PostgresAddress } from './address.ts';
-import { inBatches, insertBlobs, printRef } from './blob-rows.ts';
-import { MARGIN_MS, type PostgresClient, SILENCE_MS } from './connection.ts';
+import { MARGIN_MS, PATIENCE, type PostgresClient, SILENCE_MS } from './connection.ts';
 import { Connections } from './connections.ts';
 import { databaseError } from './database-errors.ts';
-import { PATIENCE } from './patience.ts';
-import { checkSchema, migrateSchema } from './schema.ts';
+import { checkSchema, inBatches, insertBlobs, migrateSchema, printRef } from './schema.ts';
 import { StoreLock } from './store-lock.ts';
 
 const STATEMENT_MS = 10 * 60_000;

@@ -15,11 +15,9 @@ import {
 import type { BackendOptions } from '../backend-kind.ts';
 import { Witness } from '../witness.ts';
 import type { PostgresAddress } from './address.ts';
-import { isBlobName, printRef } from './blob-rows.ts';
-import { MARGIN_MS, type PostgresClient, Sessions } from './connection.ts';
+import { MARGIN_MS, PATIENCE, type PostgresClient, Sessions } from './connection.ts';
 import { Connections, type LentConnection } from './connections.ts';
-import { PATIENCE } from './patience.ts';
-import { checkSchema } from './schema.ts';
+import { checkSchema, isBlobName, printRef } from './schema.ts';
 import { PostgresSession, REKEY_MS } from './session.ts';
 import { COMMIT_COLUMNS, type Commit, commitOf, StoreLock } from './store-lock.ts';
 

@@ -3,10 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CofferError, placed, unavailable, unconfirmed } from '../../../ground/errors.ts';
 import type { Blob, Change, CommitOptions, Version, WriteSession } from '../backend.ts';
 import type { PostgresAddress } from './address.ts';
-import { type BlobBatch, bytea, inBatches, insertBlobs } from './blob-rows.ts';
-import { hearing, type PostgresClient, together } from './connection.ts';
+import { hearing, PATIENCE, type PostgresClient, together } from './connection.ts';
 import { databaseError, isConnectionLoss, isSerializationFailure, isShortage } from './database-errors.ts';
-import { PATIENCE } from './patience.ts';
+import { type BlobBatch, bytea, inBatches, insertBlobs } from './schema.ts';
 import type { Commit, StoreLock } from './store-lock.ts';
 
 const ATTEMPTS = 5;

@@ -2,9 +2,15 @@ import { elapsedMs } from '../../../ground/clock.ts';
 import { type CofferError, placed, unavailable } from '../../../ground/errors.ts';
 import type { Version } from '../backend.ts';
 import type { PostgresAddress } from './address.ts';
-import { hasOtherSession, hearing, type PostgresClient, SILENCE_MS, together } from './connection.ts';
+import {
+  hasOtherSession,
+  hearing,
+  PATIENCE,
+  type PostgresClient,
+  SILENCE_MS,
+  together,
+} from './connection.ts';
 import { isLockTimeout, PoolerError } from './database-errors.ts';
-import { PATIENCE } from './patience.ts';
 
 /** Identity of a commit: its version, and a random ID that is unique across all histories. */
 export interface Commit extends Version {

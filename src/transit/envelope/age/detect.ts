@@ -1,4 +1,4 @@
-import type { Lookahead } from '../lookahead.ts';
+import type { Lookahead } from '../ports.ts';
 
 /** Distinguishes age files from Coffer's own envelopes by their first bytes, without loading the age code. */
 

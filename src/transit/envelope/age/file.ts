@@ -5,12 +5,13 @@ import type { Random } from '../../../ground/random.ts';
 import { AGE_CIPHER } from '../../key-types/age/kem.ts';
 import { type ChunkStage, decryption, encryption } from '../chunk-cipher.ts';
 import { type ByteRange, decryptPayload, decryptPayloadRange, payloadOf } from '../decrypt.ts';
-import { Lookahead, readExactly } from '../lookahead.ts';
 import {
   type ByteSink,
   type ByteSource,
+  Lookahead,
   type OnProgress,
   type RandomAccessSource,
+  readExactly,
   sequential,
 } from '../ports.ts';
 import { pump } from '../pump.ts';
@@ -187,7 +188,7 @@ async function headerFor(recipients: readonly AnyRecipient[], fileKey: Uint8Arra
 const payloadKey = (fileKey: Uint8Array, nonce: Uint8Array): KeyObject =>
   wiping(derivedKey(fileKey, nonce, 'payload'), createSecretKey);
 
-interface AgeEncryption {
+export interface AgeEncryption {
   /** Recipients; at least one. */
   readonly recipients: readonly AnyRecipient[];
   readonly armor: boolean;

@@ -2,7 +2,7 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { wiping } from '../../../ground/bytes.ts';
 import { type CofferError, denied, invalid } from '../../../ground/errors.ts';
 import { withoutLast } from '../../../ground/trim.ts';
-import type { Lookahead } from '../lookahead.ts';
+import type { Lookahead } from '../ports.ts';
 import { damaged, unknownFormat } from '../refusals.ts';
 
 /** Header of the age format, version 1 (C2SP, age.md): a stanza for each recipient, and a MAC over all of it. */

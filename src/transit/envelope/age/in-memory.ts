@@ -1,24 +1,18 @@
-import type { Random } from '../../../ground/random.ts';
-import { Lookahead } from '../lookahead.ts';
-import type { ByteSink, ByteSource } from '../ports.ts';
-import { decryptAge, encryptAge, readAge } from './file.ts';
+import { type ByteSink, type ByteSource, Lookahead } from '../ports.ts';
+import { type AgeEncryption, decryptAge, encryptAge, readAge } from './file.ts';
 import type { Stanza } from './header.ts';
-import type { AgeIdentity, AnyRecipient } from './recipients.ts';
+import type { AgeIdentity } from './recipients.ts';
 
 /** Age files in memory, for secrets of a few bytes. */
-
-interface Encryption {
-  /** Recipients; at least one. */
-  readonly recipients: readonly AnyRecipient[];
-  readonly armor: boolean;
-  readonly random: Random;
-}
 
 /**
  * Encrypts bytes.
  * @throws `invalid`
  */
-export async function encryptBytes(bytes: Uint8Array, how: Encryption): Promise<Buffer> {
+export async function encryptBytes(
+  bytes: Uint8Array,
+  how: Pick<AgeEncryption, 'recipients' | 'armor' | 'random'>,
+): Promise<Buffer> {
   const sink = collecting();
   await encryptAge({ ...how, source: sourceOf(bytes), sink });
   return sink.bytes();

@@ -1,5 +1,5 @@
 import { alternatives } from '../../../ground/alternatives.ts';
-import { wiping } from '../../../ground/bytes.ts';
+import { TAG_BYTES, wiping } from '../../../ground/bytes.ts';
 import { invalid } from '../../../ground/errors.ts';
 import type { MaybePromise } from '../../../ground/maybe-promise.ts';
 import type { Random } from '../../../ground/random.ts';
@@ -7,7 +7,6 @@ import { parseBech32, printBech32 } from '../../key-types/age/bech32.ts';
 import { type AgeKem, SECRET_BYTES, type SealedSecret, STANZA_TAG_BYTES } from '../../key-types/age/kem.ts';
 import { mlKemP256Kem, p256Kem } from '../../key-types/age/tagged.ts';
 import { x25519Kem, xWingKem } from '../../key-types/age/x25519.ts';
-import { TAG_BYTES } from '../chunk-cipher.ts';
 import { damaged } from '../refusals.ts';
 import { FILE_KEY_BYTES, printUnpadded, type Stanza, unpadded } from './header.ts';
 

@@ -1,6 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
-import { wipe, wiping } from '../../../ground/bytes.ts';
-import { TAG_BYTES } from '../node-aead.ts';
+import { authenticated, TAG_BYTES, wipe, wiping } from '../../../ground/bytes.ts';
 
 /**
  * Key encapsulation that wraps a short secret for the holder of a private key, as in the age format (C2SP, age.md). Its
@@ -67,18 +66,7 @@ export function sealOnce(key: Uint8Array, nonce: Uint8Array, plaintext: Uint8Arr
 
 /** Decrypts, the inverse of {@link sealOnce}; undefined if it is not authentic. */
 export function openOnce(key: Uint8Array, nonce: Uint8Array, body: Uint8Array): Buffer | undefined {
-  if (body.length < TAG_BYTES) return undefined;
-  const decipher = createDecipheriv(AGE_CIPHER, key, nonce, OPTIONS);
-  const end = body.length - TAG_BYTES;
-  decipher.setAuthTag(body.subarray(end));
-  const plaintext = decipher.update(body.subarray(0, end));
-  try {
-    decipher.final();
-    return plaintext;
-  } catch {
-    plaintext.fill(0);
-    return undefined;
-  }
+  return authenticated(createDecipheriv(AGE_CIPHER, key, nonce, OPTIONS), body);
 }
 
 /** Nonce of single-use keys. */

@@ -1,7 +1,7 @@
 import { constants, publicEncrypt, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { RETURN } from '../../../../src/doors/agent/pkcs11/return-values.ts';
-import { MECHANISM as M } from '../../../../src/doors/agent/pkcs11/rpc/mechanisms.ts';
+import { MECHANISM as M } from '../../../../src/doors/agent/pkcs11/rpc/wire.ts';
 import { DATA, doorWorld, key, PUBLIC } from './door-world.ts';
 import { ROOM } from './rpc-client.ts';
 

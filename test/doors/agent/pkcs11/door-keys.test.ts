@@ -2,7 +2,7 @@ import { constants, createHash, publicEncrypt, verify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { schemeOf } from '../../../../src/doors/agent/pkcs11/mechanisms.ts';
 import { RETURN } from '../../../../src/doors/agent/pkcs11/return-values.ts';
-import { MECHANISM as M, type Mechanism } from '../../../../src/doors/agent/pkcs11/rpc/mechanisms.ts';
+import { MECHANISM as M, type Mechanism } from '../../../../src/doors/agent/pkcs11/rpc/wire.ts';
 import { DATA, doorWorld, key, PKCS11_HASHES, PRIVATE, PUBLIC, sha256 } from './door-world.ts';
 import { find, ROOM } from './rpc-client.ts';
 

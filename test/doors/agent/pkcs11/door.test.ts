@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { RETURN } from '../../../../src/doors/agent/pkcs11/return-values.ts';
 import { ATTRIBUTE as A } from '../../../../src/doors/agent/pkcs11/rpc/attributes.ts';
 import { writeFrame } from '../../../../src/doors/agent/pkcs11/rpc/frames.ts';
-import { MECHANISM as M } from '../../../../src/doors/agent/pkcs11/rpc/mechanisms.ts';
+import { MECHANISM as M } from '../../../../src/doors/agent/pkcs11/rpc/wire.ts';
 import { DATA, doorWorld, id, key, PKCS11_HASHES, PRIVATE, PUBLIC, sha256 } from './door-world.ts';
 import { writeCall } from './rpc/client-codec.ts';
 import { attribute, find, HANDSHAKE, openSession, ROOM, RpcClient } from './rpc-client.ts';

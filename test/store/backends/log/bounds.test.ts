@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Area, Change } from '../../../../src/store/backends/backend.ts';
-import { crc32 } from '../../../../src/store/backends/files/log/crc32.ts';
 import {
+  crc32,
   FILE_BYTES,
   FIRST_RECORD,
   nextPlace,
@@ -11,7 +11,7 @@ import {
   printHead,
   RECORD_HEAD_BYTES,
 } from '../../../../src/store/backends/files/log/format.ts';
-import { GlancedFile, readRecords } from '../../../../src/store/backends/files/log/glanced-file.ts';
+import { GlancedFile, readRecords } from '../../../../src/store/backends/files/log/glance.ts';
 import { LogBytes, release } from '../../../../src/store/backends/files/log/log-bytes.ts';
 import { Pace } from '../../../../src/store/backends/files/log/pace.ts';
 import { type LogRecord, parseList, printRecord } from '../../../../src/store/backends/files/log/records.ts';

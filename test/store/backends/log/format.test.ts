@@ -1,14 +1,15 @@
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Change } from '../../../../src/store/backends/backend.ts';
-import { crc32 as ownCrc32, plainCrc32 } from '../../../../src/store/backends/files/log/crc32.ts';
 import {
   FIRST_RECORD,
   isFull,
   isHalfFull,
   type LogHead,
   nextPlace,
+  crc32 as ownCrc32,
   parseHead,
+  plainCrc32,
   printHead,
   RECORD_HEAD_BYTES,
 } from '../../../../src/store/backends/files/log/format.ts';

@@ -6,7 +6,7 @@ import { unavailable } from '../../../../src/ground/errors.ts';
 import { FileLock } from '../../../../src/store/backends/files/file-lock.ts';
 import { bootOf, isOfThisBoot } from '../../../../src/store/backends/files/log/boot.ts';
 import { checkpoint } from '../../../../src/store/backends/files/log/checkpoint.ts';
-import { Damage } from '../../../../src/store/backends/files/log/damage.ts';
+import { Damage } from '../../../../src/store/backends/files/log/first-look.ts';
 import { nextPlace } from '../../../../src/store/backends/files/log/format.ts';
 import { withoutGap } from '../../../../src/store/backends/files/log/log.ts';
 import { LogBytes } from '../../../../src/store/backends/files/log/log-bytes.ts';

@@ -6,7 +6,7 @@ import { isAge } from '../../../../src/transit/envelope/age/detect.ts';
 import { decryptAge, readAge } from '../../../../src/transit/envelope/age/file.ts';
 import { passphraseIdentity } from '../../../../src/transit/envelope/age/passphrase.ts';
 import { ageIdentity } from '../../../../src/transit/envelope/age/recipients.ts';
-import { Lookahead } from '../../../../src/transit/envelope/lookahead.ts';
+import { Lookahead } from '../../../../src/transit/envelope/ports.ts';
 import { Collected, sourceOf } from '../in-memory.ts';
 
 /** What an error has to be for each outcome that the vectors know. */

@@ -24,7 +24,7 @@ import {
   ageRecipient,
   type Recipient,
 } from '../../../../src/transit/envelope/age/recipients.ts';
-import { Lookahead } from '../../../../src/transit/envelope/lookahead.ts';
+import { Lookahead } from '../../../../src/transit/envelope/ports.ts';
 import { parseBech32, printBech32 } from '../../../../src/transit/key-types/age/bech32.ts';
 import { refusal, refused } from '../../../refusal.ts';
 import { Collected, MemoryFile, sourceOf } from '../in-memory.ts';

@@ -6,8 +6,7 @@ import {
   type WantedAttribute,
   writeAttributes,
 } from './attributes.ts';
-import { type Mechanism, readMechanism } from './mechanisms.ts';
-import { type MechanismLayout, WireReader, WireWriter } from './wire.ts';
+import { type Mechanism, type MechanismLayout, readMechanism, WireReader, WireWriter } from './wire.ts';
 
 /**
  * PKCS #11 calls in p11-kit's remote protocol: each has a number, and signatures of its inputs and outputs in letters,

@@ -2,10 +2,9 @@ import { type CofferError, corrupt, placed, unlessRefused } from '../../../../gr
 import { REPAIR } from '../../../refusals.ts';
 import { readWhole } from '../durable-files.ts';
 import { formatOf, WITH_LOG, WITHOUT_LOG } from '../header-format.ts';
-import { listLog, missingLog } from '../log/log.ts';
+import { listLog, missingLog, type StoreDirectory } from '../log/log.ts';
 import { LogFile } from '../log/log-file.ts';
 import type { StateName } from '../state-directory.ts';
-import type { StoreDirectory } from '../store-directory.ts';
 
 /** Whether a store has no log yet. */
 export const isOfFormat1 = (store: StoreDirectory): boolean => formatIn(store) === WITHOUT_LOG;

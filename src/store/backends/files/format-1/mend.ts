@@ -12,8 +12,8 @@ import {
   writeDurably,
 } from '../durable-files.ts';
 import { digestAt } from '../generation-files.ts';
+import type { StoreDirectory } from '../log/log.ts';
 import type { StateName } from '../state-directory.ts';
-import type { StoreDirectory } from '../store-directory.ts';
 import {
   decidedPath,
   JOURNAL,

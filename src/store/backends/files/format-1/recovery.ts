@@ -7,7 +7,7 @@ import { type Area, areas, type BlobRef, type Version } from '../../backend.ts';
 import { deleteFile, isThere, moveFile, readWhole, syncChanged } from '../durable-files.ts';
 import { digestAt } from '../generation-files.ts';
 import { pathIn } from '../layout.ts';
-import type { StoreDirectory } from '../store-directory.ts';
+import type { StoreDirectory } from '../log/log.ts';
 
 /** Returns the path of the directory of a decided commit. */
 export const decidedPath = ({ state }: StoreDirectory): string => pathIn(state.path, 'commit');

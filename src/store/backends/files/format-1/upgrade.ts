@@ -10,9 +10,9 @@ import type { FileLock } from '../file-lock.ts';
 import { makeDirectory } from '../generation-files.ts';
 import { type DirectoryFormat, WITH_LOG, WITHOUT_LOG, withFormat } from '../header-format.ts';
 import { STAGED } from '../layout.ts';
+import type { StoreDirectory } from '../log/log.ts';
 import { makeFile } from '../log/next-file.ts';
 import { logged, type StateName } from '../state-directory.ts';
-import type { StoreDirectory } from '../store-directory.ts';
 import { recoverOld } from './recovery.ts';
 
 /**

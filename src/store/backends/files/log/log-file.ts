@@ -1,8 +1,8 @@
 import { corrupt, placed } from '../../../../ground/errors.ts';
 import { REPAIR } from '../../../refusals.ts';
 import { type Area, areas } from '../../backend.ts';
-import { crc32 } from './crc32.ts';
 import {
+  crc32,
   FIRST_RECORD,
   HEAD_BYTES,
   isFull,

@@ -3,7 +3,7 @@ import { missing, REPAIR } from '../../../refusals.ts';
 import type { Area, BlobRef, Version } from '../../backend.ts';
 import { isThere, listDirectory } from '../durable-files.ts';
 import type { Layout } from '../layout.ts';
-import type { StateName } from '../state-directory.ts';
+import type { StateDirectory, StateName } from '../state-directory.ts';
 import { LogFile, type LoggedBlob, type PlacedRecord } from './log-file.ts';
 
 /** Name of a file of the log. */
@@ -331,3 +331,10 @@ export const damagedBlob = (blob: Place, path: string, offset: number): CofferEr
     placed`${blob} is damaged: its content is in ${{ file: path }}, in the change at offset ${offset}, which is damaged`,
     { hint: REPAIR_LOG },
   );
+
+/** Directory that contains a store. */
+export interface StoreDirectory {
+  readonly layout: Layout;
+  readonly state: StateDirectory;
+  readonly log: Log;
+}

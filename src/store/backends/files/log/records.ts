@@ -1,8 +1,8 @@
 /** Records of the log: what writes them, and reads any. A glance has a reader of its own, which is loaded alone. */
 import type { BlobRef, Change } from '../../backend.ts';
-import { crc32 } from './crc32.ts';
 import {
   bootIn,
+  crc32,
   DELETED,
   ENTRY_HEAD_BYTES,
   MOST_DIGITS,

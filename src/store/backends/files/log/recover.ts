@@ -19,13 +19,12 @@ import {
 import { makeDirectory } from '../generation-files.ts';
 import { KEPT, type Layout, pathIn, STAGED } from '../layout.ts';
 import { logged, type StateName } from '../state-directory.ts';
-import type { StoreDirectory } from '../store-directory.ts';
+import { disappearing, holeIn, LOOKS } from './append.ts';
 import { FILE_BYTES, nextPlace } from './format.ts';
-import { Log, listLog, withoutGap } from './log.ts';
+import { Log, listLog, type StoreDirectory, withoutGap } from './log.ts';
 import { LogFile } from './log-file.ts';
 import { makeFile } from './next-file.ts';
 import { blobsOf, isPiece, keyOf, type LostPart, type Piece, Salvage, type Salvaged } from './salvage.ts';
-import { disappearing, holeIn, LOOKS } from './settle.ts';
 
 /**
  * Checks that the log of a store is whole up to a state.

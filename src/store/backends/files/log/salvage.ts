@@ -1,8 +1,7 @@
 import type { BlobRef, Version } from '../../backend.ts';
 import { readWhole } from '../durable-files.ts';
 import type { Layout } from '../layout.ts';
-import { crc32 } from './crc32.ts';
-import { FIRST_RECORD, HEAD_BYTES, type LogHead, nextPlace, parseHead, printHead } from './format.ts';
+import { crc32, FIRST_RECORD, HEAD_BYTES, type LogHead, nextPlace, parseHead, printHead } from './format.ts';
 import { listing } from './log.ts';
 import { isIntact, type ParsedRecord, parseUnchecked } from './records.ts';
 import { nextRecord, recordAt } from './search.ts';

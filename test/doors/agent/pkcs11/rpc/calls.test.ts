@@ -9,8 +9,7 @@ import {
   writeAnswer,
   writeFailure,
 } from '../../../../../src/doors/agent/pkcs11/rpc/calls.ts';
-import { MECHANISM } from '../../../../../src/doors/agent/pkcs11/rpc/mechanisms.ts';
-import type { MechanismLayout } from '../../../../../src/doors/agent/pkcs11/rpc/wire.ts';
+import { MECHANISM, type MechanismLayout } from '../../../../../src/doors/agent/pkcs11/rpc/wire.ts';
 import { readAnswer, writeCall } from './client-codec.ts';
 import { givenBy, takenBy } from './values.ts';
 

@@ -10,8 +10,9 @@ import {
   type GivenValues,
   type Taken,
 } from '../../../../../src/doors/agent/pkcs11/rpc/calls.ts';
-import { MECHANISM as M, type Mechanism } from '../../../../../src/doors/agent/pkcs11/rpc/mechanisms.ts';
 import {
+  MECHANISM as M,
+  type Mechanism,
   type MechanismLayout,
   malformed,
   NO_ARRAY,

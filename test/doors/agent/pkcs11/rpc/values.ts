@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { ATTRIBUTE, type ObjectAttribute } from '../../../../../src/doors/agent/pkcs11/rpc/attributes.ts';
-import { MECHANISM, type Mechanism } from '../../../../../src/doors/agent/pkcs11/rpc/mechanisms.ts';
+import { MECHANISM, type Mechanism } from '../../../../../src/doors/agent/pkcs11/rpc/wire.ts';
 
 /** Values of calls by chance, by the letters that the protocol has for them. */
 
