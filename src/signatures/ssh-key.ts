@@ -1,6 +1,7 @@
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { CURVES, type Curve, curveOf } from '../ground/curves.ts';
 import { asCofferError, invalid, unsupported } from '../ground/errors.ts';
+import { modulusBitsOf, rsaNumbers } from '../ground/rsa-numbers.ts';
 import { withoutLast } from '../ground/trim.ts';
 import { mpint, SshReader, string } from './ssh-wire.ts';
 
@@ -13,16 +14,18 @@ interface SshKind {
   /** Name at the start of a signature. */
   readonly signature: string;
   /** Encodes the part of a key after the name. */
-  write(jwk: JsonWebKey): Buffer;
+  write(key: KeyObject): Buffer;
   /** Decodes it; the caller checks that nothing follows. */
   read(reader: SshReader): JsonWebKey;
 }
+
+const EMPTY = Buffer.alloc(0);
 
 const EDWARDS: SshKind = {
   title: 'ED25519',
   key: 'ssh-ed25519',
   signature: 'ssh-ed25519',
-  write: (jwk) => string(decoded(jwk.x)),
+  write: (key) => string(decoded(key.export({ format: 'jwk' }).x)),
   read: (reader) => ({ kty: 'OKP', crv: 'Ed25519', x: reader.string().toString('base64url') }),
 };
 
@@ -31,7 +34,10 @@ const RSA: SshKind = {
   title: 'RSA',
   key: 'ssh-rsa',
   signature: 'rsa-sha2-512',
-  write: (jwk) => Buffer.concat([mpint(decoded(jwk.e)), mpint(decoded(jwk.n))]),
+  write(key) {
+    const { modulus = EMPTY, exponent = EMPTY } = rsaNumbers(key) ?? {};
+    return Buffer.concat([mpint(exponent), mpint(modulus)]);
+  },
   read(reader) {
     const e = reader.mpint().toString('base64url');
     return { kty: 'RSA', e, n: reader.mpint().toString('base64url') };
@@ -45,11 +51,11 @@ function ecdsa(name: string, { jwkName, coordinateBytes }: Curve): SshKind {
     title: 'ECDSA',
     key: algorithm,
     signature: algorithm,
-    write: ({ x, y }) =>
-      Buffer.concat([
-        string(name),
-        string(Buffer.concat([Buffer.from([UNCOMPRESSED]), decoded(x), decoded(y)])),
-      ]),
+    write(key) {
+      const { x, y } = key.export({ format: 'jwk' });
+      const point = Buffer.concat([Buffer.from([UNCOMPRESSED]), decoded(x), decoded(y)]);
+      return Buffer.concat([string(name), string(point)]);
+    },
     read(reader) {
       const curve = reader.text();
       const point = reader.string();
@@ -116,7 +122,7 @@ export const sshSignatureName = (key: KeyObject): string => kindOf(key).signatur
  */
 export function sshBlob(key: KeyObject): Buffer {
   const kind = kindOf(key);
-  return Buffer.concat([string(kind.key), kind.write(key.export({ format: 'jwk' }))]);
+  return Buffer.concat([string(kind.key), kind.write(key)]);
 }
 
 /**
@@ -140,7 +146,7 @@ export function keyOfSshBlob(blob: Buffer): KeyObject {
   } catch (error) {
     throw invalid(`invalid ${name} key`, { cause: error });
   }
-  const bits = key.asymmetricKeyDetails?.modulusLength ?? MIN_RSA_BITS;
+  const bits = modulusBitsOf(key) ?? MIN_RSA_BITS;
   if (bits < MIN_RSA_BITS) {
     throw invalid(`the ${name} key is too weak: ${bits} bits`, {
       hint: `OpenSSH requires at least ${MIN_RSA_BITS} bits`,

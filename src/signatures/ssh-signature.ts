@@ -1,6 +1,7 @@
 import { type KeyObject, verify } from 'node:crypto';
 import { curveOf } from '../ground/curves.ts';
 import { invalid, unsupported } from '../ground/errors.ts';
+import { rsaNumbers } from '../ground/rsa-numbers.ts';
 import { isEdwardsKey, keyOfSshBlob, requireSshKey, sshBlob, sshSignatureName } from './ssh-key.ts';
 import { mpint, SshReader, string, uint32 } from './ssh-wire.ts';
 
@@ -190,8 +191,8 @@ export function verifyWireSignature(
 }
 
 /** Pads an RSA signature: some programs omit leading zeros, and OpenSSH accepts that. */
-function paddedRsa({ asymmetricKeyDetails }: KeyObject, signature: Buffer): Buffer {
-  const missing = Math.ceil((asymmetricKeyDetails?.modulusLength ?? 0) / 8) - signature.length;
+function paddedRsa(key: KeyObject, signature: Buffer): Buffer {
+  const missing = (rsaNumbers(key)?.modulus.length ?? 0) - signature.length;
   return missing > 0 ? Buffer.concat([Buffer.alloc(missing), signature]) : signature;
 }
 

@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { unlessRefused, unsupported } from '../ground/errors.ts';
+import { modulusBitsOf } from '../ground/rsa-numbers.ts';
 import { keyOfSshBlob, sshBlob } from '../signatures/ssh-key.ts';
 import {
   type PluginHost,
@@ -43,7 +44,7 @@ function sshKeyOf(text: string): SshKey | undefined {
   return unlessRefused(() => {
     const key = keyOfSshBlob(blob);
     if (!sshBlob(key).equals(blob) || blob.toString('latin1', 4, 4 + name.length) !== name) return undefined;
-    const bits = key.asymmetricKeyDetails?.modulusLength;
+    const bits = modulusBitsOf(key);
     const isRight =
       bits === undefined
         ? isSoundEd25519(blob.subarray(ED25519_HEAD.length))

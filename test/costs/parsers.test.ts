@@ -30,6 +30,12 @@ async function leastOf(work: () => unknown): Promise<number> {
   return least;
 }
 
+/** Whether it seems dear to one of many looks: beside work that takes both cores, it may not to the first. */
+async function isSeen(take: (length: number) => unknown): Promise<boolean> {
+  for (let look = 0; look < 20; look++) if (await seemsDear(take)) return true;
+  return false;
+}
+
 /** What is seen to be dear once, by a busy machine or a full memory, is looked at again: what costs the square is dear each time. */
 async function isDear(take: (length: number) => unknown): Promise<boolean> {
   for (let look = 0; look < 3; look++) if (!(await seemsDear(take))) return false;
@@ -77,7 +83,7 @@ describe('what a stranger sends', () => {
   it('is seen to take too long where it is the square of its length', async () => {
     // A third of it takes long enough to be seen, on a fast machine as well.
     const slashes = (length: number): string => `a${'/'.repeat(length / 3)}a`;
-    expect(await isDear((length) => slashes(length).replace(/\/+$/, ''))).toBe(true);
+    expect(await isSeen((length) => slashes(length).replace(/\/+$/, ''))).toBe(true);
     expect(await isDear((length) => withoutLast(slashes(length), '/'))).toBe(false);
   });
 });

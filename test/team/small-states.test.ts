@@ -93,10 +93,18 @@ it('all that three admins may do on two branches leaves somebody who leads on, a
     expectSameVerdict(state, []);
   };
 
+  /** How many acts were left where branches were met. */
+  const met = new Map<string, number>();
   const go = (branches: Branches, depth: number): void => {
+    // Acts on two branches lead to the same whichever is first.
+    const [first, second] = branches.map((branch) => ids(branch).join());
+    const state = `${first} ${second}`;
+    if ((met.get(state) ?? -1) >= depth) return;
+    met.set(state, depth);
     check();
     if (depth === 0) return;
-    for (const [at, branch] of branches.entries()) {
+    // Of two that are the same, it does not matter which goes on.
+    for (const [at, branch] of branches.slice(0, first === second ? 1 : 2).entries()) {
       const others = branches[1 - at] ?? new Set();
       const after = headsOf(branch);
       const with_ = (fact: Fact): Branches => {
@@ -118,6 +126,8 @@ it('all that three admins may do on two branches leaves somebody who leads on, a
           ),
       ]);
       for (const act of acts) {
+        // Nobody makes the same on both.
+        world.seconds = 1000 * (1 + at) + branch.size;
         const fact = act();
         go(with_(fact), depth - 1);
         world.facts.delete(fact.id);
@@ -128,7 +138,7 @@ it('all that three admins may do on two branches leaves somebody who leads on, a
   };
   const start = new Set(world.facts.values());
   go([start, start], DEPTH);
-  expect(count).toBeGreaterThan(300);
+  expect(count).toBeGreaterThan(isLong ? 10_000 : 150);
   expect(silent).toBeGreaterThan(isLong ? 1000 : 10);
 });
 

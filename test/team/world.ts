@@ -36,6 +36,8 @@ export const referenceOf = ({ id, card }: Fact): CardReference => ({ id, name: c
 export class World {
   readonly facts = new Map<string, Fact>();
   readonly first: Fact;
+  /** When the next fact is made, in seconds of its year. */
+  seconds: number | undefined;
   #count = 0;
 
   constructor(founder = 'alice') {
@@ -157,9 +159,10 @@ export class World {
     ] as const;
   }
 
-  /** No two facts are made at one time, so that no two are one. */
+  /** No two facts are made at one time, so that no two are one; unless `seconds` says when. */
   #time(): string {
-    return `${new Date(Date.UTC(2026, 0, 1) + 1000 * this.#count++).toISOString().slice(0, 19)}Z`;
+    const seconds = this.seconds ?? this.#count++;
+    return `${new Date(Date.UTC(2026, 0, 1) + 1000 * seconds).toISOString().slice(0, 19)}Z`;
   }
 }
 

@@ -9,6 +9,7 @@ import {
   TAG,
 } from '../../ground/der.ts';
 import { attempt, invalid, ownWords } from '../../ground/errors.ts';
+import { modulusBitsOf } from '../../ground/rsa-numbers.ts';
 
 /**
  * Signature algorithms (RFC 3279, 4055, 5758, 8410, 9881) and their hashes; null if the algorithm has no separate hash.
@@ -51,8 +52,7 @@ function isSound(algorithm: DerValue | undefined): boolean {
 }
 
 /** Whether a key is long enough for secure signatures. */
-export const isStrong = ({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean =>
-  !asymmetricKeyType?.startsWith('rsa') || (asymmetricKeyDetails?.modulusLength ?? 0) >= LEAST_RSA_BITS;
+export const isStrong = (key: KeyObject): boolean => (modulusBitsOf(key) ?? LEAST_RSA_BITS) >= LEAST_RSA_BITS;
 
 /**
  * Returns the hash of a signature algorithm, null if it has no separate hash; undefined for an unknown one.

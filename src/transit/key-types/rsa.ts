@@ -9,6 +9,7 @@ import {
   publicEncrypt,
 } from 'node:crypto';
 import { type CofferError, failingAs, inauthentic, invalid, ownWords } from '../../ground/errors.ts';
+import { modulusBitsOf, rsaNumbers } from '../../ground/rsa-numbers.ts';
 import {
   bitLength,
   certifiedBy,
@@ -184,7 +185,7 @@ const signing: Signing<KeyPair> = {
 
 function requireModulus(key: KeyObject, modulusBits: number): void {
   requireKeyKind(key, 'rsa', `rsa-${modulusBits}`);
-  const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
+  const bits = modulusBitsOf(key) ?? 0;
   if (bits === modulusBits) return;
   throw invalid(`invalid key size: expected ${modulusBits / 8} bytes, got ${Math.ceil(bits / 8)} bytes`, {
     field: 'type',
@@ -261,12 +262,18 @@ const rsaBackup = (number: number, modulusBits: number): BackupForm => ({
   write: (stored) => rsaToBackup(keyOf(stored)),
 });
 
-/** Converts an RSA key to a backup's numbers; only the public ones if it is a public key. */
+/**
+ * Converts an RSA key to a backup's numbers; only the public ones if it is a public key.
+ * @throws `invalid` for a private key with an exponent that no backup may have
+ */
 export function rsaToBackup(key: KeyObject): BackupMaterial {
-  const jwk = key.export({ format: 'jwk' });
-  const n = fromBase64Url(jwk.n);
-  const e = fromBase64Url(jwk.e);
+  const numbers = rsaNumbers(key);
+  if (numbers === undefined) throw new TypeError('an RSA key is needed');
+  const n = BigInt(`0x${numbers.modulus.toString('hex')}`);
+  const e = BigInt(`0x${numbers.exponent.toString('hex')}`);
   if (key.type === 'public') return { rsaPublic: { n, e } };
+  if (e > MAX_EXPONENT) throw unusableExponent();
+  const jwk = key.export({ format: 'jwk' });
   return {
     rsa: {
       n,
@@ -299,10 +306,10 @@ function checkPublic({ n, e }: PublicNumbers, modulusBits: number): void {
     throw refusedBackup(`has an RSA modulus that is not of ${modulusBits} bits`);
   }
   if (n % 2n === 0n) throw refusedBackup('has an even RSA modulus');
-  if (e < 3n || e > MAX_EXPONENT || e % 2n === 0n) {
-    throw refusedBackup('has an RSA public exponent that is not usable');
-  }
+  if (e < 3n || e > MAX_EXPONENT || e % 2n === 0n) throw unusableExponent();
 }
+
+const unusableExponent = (): CofferError => refusedBackup('has an RSA public exponent that is not usable');
 
 async function privateKeyFrom(numbers: RsaNumbers): Promise<KeyObject> {
   const [p = 0n, q = 0n, ...more] = numbers.primes;

@@ -60,6 +60,12 @@ function parsed(text: string, what: string): Readonly<Record<string, unknown>> {
   return value;
 }
 
+/** Base64url characters of the largest number of an RSA key with which OpenSSL verifies: 16,384 bits. */
+const MOST_NUMBER_CHARACTERS = 2731;
+
+/** Whether Node can read a number of an RSA key without leaving an error behind, see `rsaNumbers`. */
+const isOpenable = (number: unknown): boolean => String(number ?? '').length <= MOST_NUMBER_CHARACTERS;
+
 /**
  * Parses a key set for verification.
  * @throws an `Error` if it is malformed, or empty: an issuer without keys has a temporary problem
@@ -70,7 +76,11 @@ export async function readKeySet(json: string): Promise<VerificationKeys> {
   if (!Array.isArray(keys) || !keys.every(isObject)) throw new Error('not a key set');
   if (keys.length === 0) throw new Error('the key set is empty');
   if (keys.length > MOST_KEYS) throw new Error(`the key set has more than ${MOST_KEYS} keys`);
-  return { candidates: [createLocalJWKSet({ keys })], refusal: 'failed to verify id token signature' };
+  const usable = keys.filter(({ n, e }) => [n, e].every(isOpenable));
+  return {
+    candidates: [createLocalJWKSet({ keys: usable })],
+    refusal: 'failed to verify id token signature',
+  };
 }
 
 /** Total time limit in milliseconds, from the DNS lookup to the last byte. */

@@ -2,6 +2,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { JWS_ALGORITHMS } from '../../../ground/curves.ts';
 import { attempt, invalid, ownWords, refusedAs, unavailable } from '../../../ground/errors.ts';
 import { madeOnce } from '../../../ground/objects.ts';
+import { modulusBitsOf } from '../../../ground/rsa-numbers.ts';
 import type { Store } from '../../../store/store.ts';
 import { type FetchedKeys, fetchedRef, type JwtConfig, type JwtPorts } from './documents.ts';
 import { fetchKeySet, type KeySource, MOST_KEYS, printSource, readKeySet, sourceOf } from './key-set.ts';
@@ -69,7 +70,7 @@ function parseKey(pem: string): KeyObject {
       field: FIELD,
     });
   }
-  const bits = key.asymmetricKeyDetails?.modulusLength;
+  const bits = modulusBitsOf(key);
   if (bits !== undefined && bits < LEAST_BITS) {
     throw invalid(`error parsing public key: ${bits} bits are too few for RSA`, {
       field: FIELD,
@@ -82,8 +83,8 @@ function parseKey(pem: string): KeyObject {
 /** Whether a key can verify one of the supported signature algorithms. */
 const mayVerify = (key: KeyObject): boolean =>
   attempt(() => {
-    const { kty, crv } = key.export({ format: 'jwk' });
-    return kty === 'RSA' || ALGORITHMS.includes(JWS_ALGORITHMS.get(crv) ?? '');
+    if (key.asymmetricKeyType === 'rsa') return true;
+    return ALGORITHMS.includes(JWS_ALGORITHMS.get(key.export({ format: 'jwk' }).crv) ?? '');
   }, false);
 
 function publicKeyIn(pem: string): KeyObject | undefined {

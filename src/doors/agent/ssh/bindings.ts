@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { unlessRefused } from '../../../ground/errors.ts';
+import { rsaNumbers } from '../../../ground/rsa-numbers.ts';
 import { keyOfSshBlob } from '../../../signatures/ssh-key.ts';
 import { parseWireSignature, verifyWireSignature } from '../../../signatures/ssh-signature.ts';
 import { SshReader } from '../../../signatures/ssh-wire.ts';
@@ -74,12 +75,12 @@ function shortText(reader: SshReader): string | undefined {
 /** Maximum number of bindings, the same as in OpenSSH: no connection has more hops. */
 const MOST_BINDINGS = 16;
 /**
- * Maximum RSA host key size. Longer keys are not in use, and verifying takes tens of milliseconds, which another
+ * Maximum RSA host key size, 8192 bits. Longer keys are not in use, and verifying takes tens of milliseconds, which another
  * machine could request repeatedly.
  */
-const MOST_MODULUS_BITS = 8192;
+const MOST_MODULUS_BYTES = 1024;
 /** Maximum RSA public exponent: usually 65537, formerly 35 or 37; the work grows quadratically beyond. */
-const MOST_EXPONENT = 2n ** 32n;
+const MOST_EXPONENT_BYTES = 4;
 
 /**
  * SSH connections over which an agent client has come, as reported by ssh before any other request. A connection that
@@ -128,8 +129,8 @@ const isSigned = ({ hostKey, sessionId, signature }: SessionBinding): boolean =>
   }, false);
 
 /** Whether verifying with a key takes negligible time. */
-function isQuick({
-  asymmetricKeyDetails: { modulusLength = 0, publicExponent = 0n } = {},
-}: KeyObject): boolean {
-  return modulusLength <= MOST_MODULUS_BITS && publicExponent < MOST_EXPONENT;
+function isQuick(key: KeyObject): boolean {
+  const { modulus, exponent } = rsaNumbers(key) ?? {};
+  if (modulus === undefined || exponent === undefined) return true;
+  return modulus.length <= MOST_MODULUS_BYTES && exponent.length <= MOST_EXPONENT_BYTES;
 }

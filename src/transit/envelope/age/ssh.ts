@@ -8,6 +8,7 @@ import {
   timingSafeEqual,
 } from 'node:crypto';
 import { attempt, unsupported } from '../../../ground/errors.ts';
+import { modulusBitsOf } from '../../../ground/rsa-numbers.ts';
 import { SECRET_BYTES } from '../../key-types/age/kem.ts';
 import { openWithEd25519, sealForEd25519 } from '../../key-types/age/ssh-ed25519.ts';
 import { damaged } from '../refusals.ts';
@@ -108,7 +109,7 @@ function typeOf(key: KeyObject, blob: Uint8Array): string {
       hint: 'use an ssh-ed25519 or ssh-rsa key, or a recipient of age',
     });
   }
-  const bits = key.asymmetricKeyDetails?.modulusLength ?? MIN_RSA_BITS;
+  const bits = modulusBitsOf(key) ?? MIN_RSA_BITS;
   if (bits >= MIN_RSA_BITS) return type;
   throw unsupported(`an RSA key of ${bits} bits is too short`, {
     hint: `use an RSA key of ${MIN_RSA_BITS} bits or more`,
