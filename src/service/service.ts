@@ -331,13 +331,8 @@ function conditionOf(store: Store): Promise<StoreCondition> {
   return inTime(look, ANSWERS_WITHIN_MS, () => 'unavailable' as const);
 }
 
-interface FreeBytes {
-  readonly storeFreeBytes?: number | undefined;
-  readonly auditFreeBytes?: number | undefined;
-}
-
 /** Free bytes on the disks of the store and the audit log; unknown values are omitted. */
-export async function freeBytes(location: Location, auditFile: string | undefined): Promise<FreeBytes> {
+export async function freeBytes(location: Location, auditFile: string | undefined) {
   const [storeFreeBytes, auditFreeBytes] = await Promise.all([
     freeIn(directoryOf(location)),
     freeIn(auditFile && dirname(auditFile)),

@@ -21,13 +21,6 @@ export type LoadEntry =
   | { readonly tag: string }
   | { readonly workspace: string; readonly tags: readonly string[] };
 
-/** Counts of a bulk load, including existing entries. */
-interface BulkLoad {
-  readonly tags: number;
-  readonly workspaces: number;
-  readonly attachments: number;
-}
-
 /** Entry point of this module, over one store. */
 export class Tags {
   readonly organizations: Organizations;
@@ -70,10 +63,8 @@ export class Tags {
    * @throws `not-found` for an unknown organization; `invalid` for an invalid name; entries long before the invalid one
    * may be loaded then
    */
-  async load(
-    organizationName: string,
-    entries: AsyncIterable<LoadEntry> | Iterable<LoadEntry>,
-  ): Promise<BulkLoad> {
+  async load(organizationName: string, entries: AsyncIterable<LoadEntry> | Iterable<LoadEntry>) {
+    // Including existing entries.
     const loaded = { tags: 0, workspaces: 0, attachments: 0 };
     let waiting: LoadEntry[] = [];
     let weight = 0;

@@ -28,16 +28,11 @@ const MAX_RSA_BITS = 16384;
 const ED25519_HEAD = Buffer.from('\0\0\0\x0bssh-ed25519\0\0\0\x20', 'latin1');
 const ED25519 = 'ssh-ed25519 ';
 
-interface SshKey {
-  readonly key: KeyObject;
-  readonly blob: Buffer;
-}
-
 /**
  * Parses an SSH key.
  * @returns undefined if it is malformed, or not in its only encoding
  */
-function sshKeyOf(text: string): SshKey | undefined {
+function sshKeyOf(text: string) {
   const [, name, base64 = ''] = SSH.exec(text) ?? [];
   const blob = Buffer.from(base64, 'base64');
   if (name === undefined || blob.toString('base64') !== base64) return undefined;

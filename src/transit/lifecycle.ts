@@ -31,13 +31,14 @@ export interface NewKey {
  * waits for it.
  * @param asked `type` may be one of Vault's names; `parameterSet` is the parameter that some of these need, otherwise
  * empty
+ * @returns the key, and whether it was there already
  * @throws `invalid` or `unsupported` for settings that do not fit each other or the type
  */
 export async function createKey(
   engine: Engine,
   name: string,
   asked: NewKey & { readonly parameterSet?: string },
-): Promise<KeyThere> {
+) {
   const { type, familyName } = requireSettings(asked);
   const settings: NewKey = { ...asked, type: type.name, familyName: familyName?.name };
   const known = await findKey(engine, name);
@@ -49,12 +50,6 @@ export async function createKey(
     tx.put(keyRef(engine, name), document);
     return { key: NamedKey.open(document), existed: false };
   });
-}
-
-/** A key that was wanted, and whether it was there already. */
-interface KeyThere {
-  readonly key: NamedKey;
-  readonly existed: boolean;
 }
 
 function requireSettings(settings: NewKey & { readonly parameterSet?: string }): CalledType {

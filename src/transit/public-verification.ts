@@ -6,34 +6,28 @@ import type { SignatureOptions, Signing } from './key-types/key-type.ts';
 import { type SignatureRequest, signatureOptions } from './signing.ts';
 import { decodeSignature } from './verification.ts';
 
-/** Public key that verifies signatures of a named key. */
-interface PublicVerifier {
-  /**
-   * Hash, by its name in `node:crypto`: {@link verify} then takes the hash of the input; absent if it takes the input
-   * itself.
-   */
-  readonly hash?: string | undefined;
-  /**
-   * Verifies a signature.
-   * @param input the input, or its digest
-   * @param payload part of the signature after the version
-   * @throws `invalid` for a malformed signature, or options that do not fit the key
-   */
-  verify(input: Uint8Array, payload: string): Promise<boolean>;
-}
-
 /**
  * Creates a verifier of transit signatures that needs no store.
  * @throws `unsupported` for a key type that named keys do not have; `invalid` for the request
  */
-export function publicVerifier(key: KeyObject, request: SignatureRequest): PublicVerifier {
+export function publicVerifier(key: KeyObject, request: SignatureRequest) {
   const { signing, material } = signingOf(key);
   const asked = signatureOptions(request);
   const hash = signing.signsHashes && !asked.prehashed ? hashNamed(asked.hash)?.nodeName : undefined;
   const options: SignatureOptions = hash === undefined ? asked : { ...asked, prehashed: true };
   return {
+    /**
+     * Hash, by its name in `node:crypto`: {@link verify} then takes the hash of the input; absent if it takes the input
+     * itself.
+     */
     hash,
-    async verify(input, payload) {
+    /**
+     * Verifies a signature.
+     * @param input the input, or its digest
+     * @param payload part of the signature after the version
+     * @throws `invalid` for a malformed signature, or options that do not fit the key
+     */
+    async verify(input: Uint8Array, payload: string): Promise<boolean> {
       const signature = decodeSignature(payload, options);
       return signature !== undefined && signing.verify(material, input, signature, options);
     },

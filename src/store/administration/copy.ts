@@ -18,15 +18,6 @@ interface CopyOptions extends VerifyOptions {
   readonly onProgress?: OnFile;
 }
 
-interface CopySummary {
-  /** Store ID; the copy has the same ID. */
-  readonly id: string;
-  /** Number of files: slots and sealed blobs. */
-  readonly files: number;
-  /** Damaged or missing files that the copy does not contain. */
-  readonly leftOut?: readonly Finding[];
-}
-
 /** Maximum number of attempts. Each continues the previous one, so the last ones are short. */
 const ATTEMPTS = 4;
 const STOP = 'stop the servers that use it, then run the command again to continue';
@@ -34,11 +25,13 @@ const STOP = 'stop the servers that use it, then run the command again to contin
 /**
  * Copies a consistent snapshot of a whole store, still sealed: the same secrets open the copy. An interrupted copy is
  * continued by the next call. The copy is compared with the original before it becomes a store.
+ * @returns the ID of both stores, the number of files (slots and sealed blobs), and the damaged or missing ones that
+ * the copy does not contain
  * @throws `exists` if there is a store at `to`; `not-found` if there is none at `from`; `DamageError` if it is damaged
  * or incomplete; `sealed` and `denied` as `openStore`
  * @see docs/decisions/0093
  */
-export async function copyStore(options: CopyOptions): Promise<CopySummary> {
+export async function copyStore(options: CopyOptions) {
   const { from, to, credentials, onProgress } = options;
   return withBackendAt(from, async (backend) => {
     const header = await backend.header();

@@ -153,22 +153,16 @@ interface RekeyOptions extends DamageOptions {
   readonly random?: Random;
 }
 
-interface RekeySummary {
-  /** Number of files resealed. */
-  readonly files: number;
-  /** Damaged or missing files that were dropped. */
-  readonly leftOut: readonly Finding[];
-}
-
 /**
  * Replaces the root key and reseals everything. Every slot keeps its secret and its pairing key. An attacker who has
  * the old root key cannot read later data, but could do the same as this function: rekey, with a root key of their own,
  * the slots that exist then. Only slots with new secrets prevent that (docs/threat-model.md). Writers wait meanwhile,
  * readers do not. If the process is killed, the store is unchanged or completely rekeyed, and the next writer removes
  * the rest.
+ * @returns the number of files resealed, and the damaged or missing ones that were dropped
  * @throws `DamageError` naming damaged or missing files; nothing is changed then
  */
-export async function rekey(store: SealedStore, options: RekeyOptions = {}): Promise<RekeySummary> {
+export async function rekey(store: SealedStore, options: RekeyOptions = {}) {
   store.refuseClosed();
   const { backend, keyring } = store;
   return backend.exclusive(async (session) => {

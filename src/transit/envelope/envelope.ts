@@ -107,20 +107,13 @@ function parseHalf(half: Buffer, which: 0 | 1): WrappedKey | undefined {
 
 const isEmpty = (bytes: Buffer): boolean => bytes.every((byte) => byte === 0);
 
-type WrappedKeys = {
-  readonly current: WrappedKey;
-  /**
-   * Whether the other half is empty or a valid predecessor; false means that a rewrap was interrupted by a power
-   * failure.
-   */
-  readonly whole: boolean;
-};
-
 /**
  * Parses both halves.
+ * @returns `whole`: whether the other half is empty or a valid predecessor; false means that a rewrap was interrupted
+ * by a power failure
  * @throws `inauthentic` if neither contains a wrapped data key
  */
-export function parseWrappedKeys(bytes: Buffer): WrappedKeys {
+export function parseWrappedKeys(bytes: Buffer) {
   const middle = bytes.length / 2;
   const [first, second] = [bytes.subarray(0, middle), bytes.subarray(middle)];
   const found = [parseHalf(first, 0), parseHalf(second, 1)].filter((key) => key !== undefined);

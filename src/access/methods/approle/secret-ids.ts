@@ -33,11 +33,6 @@ interface SecretRequest {
   readonly ttl?: number | undefined;
 }
 
-interface MadeSecret {
-  readonly secretId: string;
-  readonly secret: SecretId;
-}
-
 /** Reference to a secret ID: its value, or its accessor. */
 export type SecretName = { readonly secretId: string } | { readonly accessor: string };
 
@@ -45,7 +40,7 @@ export type SecretName = { readonly secretId: string } | { readonly accessor: st
  * Creates a secret ID.
  * @throws `invalid` with Vault's messages
  */
-export function makeSecret(room: AppRolePorts, name: string, request: SecretRequest): Promise<MadeSecret> {
+export function makeSecret(room: AppRolePorts, name: string, request: SecretRequest) {
   const { mount, clock } = room;
   return changeBelow(room, async (tx) => {
     const role = await findRole(tx, mount, name);

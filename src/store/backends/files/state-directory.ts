@@ -26,12 +26,6 @@ export const logged = ({ generation, revision }: Version): StateName => ({
   revision,
 });
 
-interface Listing {
-  readonly state: StateName | undefined;
-  /** All other names in the directory. */
-  readonly others: readonly string[];
-}
-
 /**
  * The directory `state`: one empty file whose *name* is the current state, `log-<generation>-<revision>`. So there is
  * no content to be damaged, a change of state is one rename, and checking for changes takes one look at a name.
@@ -128,7 +122,8 @@ export class StateDirectory {
     return Math.max(Date.now(), above + 1, (this.witness.seen?.revision ?? -1) + 1);
   }
 
-  list(): Listing {
+  /** Lists the state, and all other names in the directory. */
+  list() {
     const names = listDirectory(this.path);
     const states = names.map(parseStateName).filter((state) => state !== undefined);
     const state = states.sort(newestFirst)[0];

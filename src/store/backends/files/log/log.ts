@@ -12,16 +12,12 @@ export const NUMBER = /^[1-9][0-9]{0,14}$/;
 /** Name that says which file is the first one that is needed. */
 export const FIRST_MARK = /^first-[1-9][0-9]{0,14}$/;
 
-/** What was in the directory of the log at the same time. */
-interface LogListing {
-  /** Numbers of its files, ascending. */
-  readonly numbers: readonly number[];
-  /** Numbers of the files before which none is needed, ascending; more than one only if somebody else made them. */
-  readonly firsts: readonly number[];
-}
-
-/** Lists what is in the directory of the log; nothing if there is none. */
-export function listing(layout: Layout): LogListing {
+/**
+ * Lists what is in the directory of the log at the same time; nothing if there is none.
+ * @returns `numbers` of its files; `firsts`, numbers of the files before which none is needed, more than one only if
+ * somebody else made them; both ascending
+ */
+export function listing(layout: Layout) {
   const names = listDirectory(layout.log);
   const marks = names.filter((name) => FIRST_MARK.test(name));
   return {
