@@ -35,6 +35,7 @@ const OF_THE_PROCESS = new RegExp(
 /** Modules that put back what they take of the process, before another test begins. */
 const GIVE_BACK = new Set([
   'test/cli/directory-here.ts',
+  'test/clients/commands.ts',
   'test/e2e/run-here.ts',
   'test/light-work.ts',
   'test/servers/server-process.ts',
@@ -43,8 +44,13 @@ const GIVE_BACK = new Set([
 const FAULT_LAYER = new Set(['test/faults/layer/fixed-world.ts', 'test/faults/layer/layer.ts']);
 /** What makes another choice, or more of them, in the long proof. */
 const OF_THE_LONG_PROOF = new Set(['test/long.ts', 'test/seed.ts']);
-/** Modules that ask how long the proof is only to prepare the same in more work: RSA keys, teams of people, keys from passphrases. */
-const SAME_IN_MORE_WORK = new Set(['test/e2e/team-people.ts', 'test/light-work.ts', 'test/rsa-keys.ts']);
+/** Modules that ask how long the proof is only to prepare the same in more work: RSA keys, teams of people, directories, keys from passphrases. */
+const SAME_IN_MORE_WORK = new Set([
+  'test/e2e/kept-directory.ts',
+  'test/e2e/team-people.ts',
+  'test/light-work.ts',
+  'test/rsa-keys.ts',
+]);
 
 /** Whether a file leaves nothing in its process that others of its project do not expect, so that they may follow in the same one. */
 export const sharesProcess = (file: string): boolean => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { madeOnce } from '../e2e/kept-directory.ts';
 import { DirectoryHere } from './directory-here.ts';
 import { commandsIn, type Filled, pasted } from './pasted.ts';
 
@@ -6,20 +7,23 @@ import { commandsIn, type Filled, pasted } from './pasted.ts';
 
 const FILLED: Filled = { NAME: 'releases', FILE: 'app.yaml', KEY: 'app', NEW: 'db2' };
 
-async function prepared(): Promise<DirectoryHere> {
-  const here = await DirectoryHere.withStore();
-  here.write('app.yaml', 'db: secret\nuser: ada\n');
-  here.write('f.txt', 'text\n');
-  here.write('audit.log', '');
-  here.write('plain.yaml', 'db: secret\n');
-  await here.ok('secrets encrypt app.yaml --key app');
-  await here.ok('transit keys create releases --type ed25519');
-  await here.ok('transit keys create inbox --type x25519');
-  await here.ok('sign f.txt --key releases --namespace file');
-  await here.ok('transit envelope encrypt app f.txt --out f.txt.coffer');
-  await here.ok('transit envelope encrypt app f.txt --out whole.yaml');
-  return here;
-}
+const prepared = madeOnce(
+  async () => {
+    const here = await DirectoryHere.withStore();
+    here.write('app.yaml', 'db: secret\nuser: ada\n');
+    here.write('f.txt', 'text\n');
+    here.write('audit.log', '');
+    here.write('plain.yaml', 'db: secret\n');
+    await here.ok('secrets encrypt app.yaml --key app');
+    await here.ok('transit keys create releases --type ed25519');
+    await here.ok('transit keys create inbox --type x25519');
+    await here.ok('sign f.txt --key releases --namespace file');
+    await here.ok('transit envelope encrypt app f.txt --out f.txt.coffer');
+    await here.ok('transit envelope encrypt app f.txt --out whole.yaml');
+    return here;
+  },
+  ({ path }) => path,
+);
 
 const plain = (here: DirectoryHere): boolean => here.read('app.yaml').includes('secret');
 

@@ -17,20 +17,30 @@ import { Canaries } from '../hygiene/canaries.ts';
 import { canReadMemory, findInMemory } from '../hygiene/memory.ts';
 import { hasProcessFiles, shownOf } from '../hygiene/processes.ts';
 import { formsOf, storeKeys } from '../hygiene/secrets.ts';
-import { freshStores, fromElsewhere, isGone, LOCKED, over, statusOf, WITHIN } from './agent-target.ts';
+import {
+  freshStores,
+  fromElsewhere,
+  isGone,
+  LOCKED,
+  over,
+  statusOf,
+  unlockedStore,
+  WITHIN,
+} from './agent-target.ts';
 import { base64, binary, MASTER_KEY, type Place } from './harness.ts';
 
 let place: Place;
 let owner: Place;
 
-freshStores((bare, known) => {
+const use = (bare: Place, known: Place): void => {
   place = bare;
   owner = known;
-});
+};
 
-describe('other programs', () => {
+describe('other programs that ask an agent', () => {
+  unlockedStore(use);
+
   it('find the agent by what "env" prints, and need no token', async () => {
-    await owner.ok('unlock');
     const { api: socket, ssh, pkcs11 } = await statusOf(place);
     expect((await place.ok('agent env')).split('\n')).toEqual([
       `export VAULT_ADDR='unix://${socket}'`,
@@ -55,20 +65,23 @@ describe('other programs', () => {
     expect((await over(socket, 'POST', '/v1/auth/token/create', {})).status).toBe(403);
   });
 
+  it('do not keep it open by asking how it is', async () => {
+    const { api, uses } = await statusOf(place);
+    expect((await over(api, 'GET', '/v1/sys/health')).status).toBe(200);
+    expect((await over(api, 'GET', '/v1/sys/seal-status')).status).toBe(200);
+    expect((await statusOf(place)).uses).toBe(uses);
+  });
+});
+
+describe('other programs', () => {
+  freshStores(use);
+
   it('are refused at once when it has locked meanwhile', async () => {
     await owner.ok('unlock');
     const { api, pid } = await statusOf(place);
     await fromElsewhere(owner).ok('rekey');
     expect((await over(api, 'POST', '/v1/transit/encrypt/app', { plaintext: '' })).status).toBe(503);
     await vi.waitUntil(() => isGone(pid), WITHIN);
-  });
-
-  it('do not keep it open by asking how it is', async () => {
-    await owner.ok('unlock');
-    const { api } = await statusOf(place);
-    expect((await over(api, 'GET', '/v1/sys/health')).status).toBe(200);
-    expect((await over(api, 'GET', '/v1/sys/seal-status')).status).toBe(200);
-    expect((await statusOf(place)).uses).toBe(0);
   });
 
   it('leave a record of what they did, where one is kept', async () => {
@@ -83,9 +96,10 @@ describe('other programs', () => {
   });
 });
 
-describe('what keeps others out', () => {
+describe('what keeps others out of an agent', () => {
+  unlockedStore(use);
+
   it('is a directory and sockets for their owner alone', async () => {
-    await owner.ok('unlock');
     const { socket, api } = await statusOf(place);
     const modeOf = (path: string) => statSync(path).mode & 0o777;
     expect([dirname(dirname(socket)), dirname(socket), socket, api].map(modeOf)).toEqual([
@@ -97,7 +111,6 @@ describe('what keeps others out', () => {
     ['the directory of the agent', (socket: string) => dirname(socket)],
     ['the one above it', (socket: string) => dirname(dirname(socket))],
   ])('is looked at before anything is sent: %s', async (_, which) => {
-    await owner.ok('unlock');
     const directory = which((await statusOf(place)).socket);
     chmodSync(directory, 0o755);
     const { exitCode, stderr } = await place.run('transit keys list');
@@ -107,6 +120,10 @@ describe('what keeps others out', () => {
     chmodSync(directory, 0o700);
     await place.ok('transit keys list');
   });
+});
+
+describe('what keeps others out of its place', () => {
+  freshStores(use);
 
   it('is no link to somewhere else', async () => {
     await owner.ok('unlock');
@@ -147,6 +164,8 @@ const canTraceOthers = ((): boolean => {
 })();
 
 describe('what opens a store', () => {
+  freshStores(use);
+
   /** Listens in the place of an agent, and answers every call so. @returns all that it has heard. */
   async function inPlaceOfAgent(answer: (method: string) => unknown, work: () => Promise<unknown>) {
     await owner.ok('unlock');
@@ -199,7 +218,7 @@ describe('what opens a store', () => {
 
   const IMPOSTOR = `
     const { readFrames, writeFrame } = await import(process.env.FRAMES);
-    process.umask(0o177);
+    (await import('node:process')).umask(0o177);
     (await import('node:net')).createServer((peer) =>
       readFrames(peer, ({ head }) => {
         console.log(JSON.stringify(head));
@@ -249,6 +268,8 @@ describe('what opens a store', () => {
 });
 
 describe('an agent takes from its peers', () => {
+  unlockedStore(use);
+
   /** Sends bytes to the socket of commands, and waits until it hangs up. */
   const sending = async (bytes: Buffer): Promise<void> => {
     const peer = connect((await statusOf(place)).socket);
@@ -269,7 +290,6 @@ describe('an agent takes from its peers', () => {
     ['a frame that is no JSON', frame('{"call":')],
     ['a frame that is no object', frame('[1]')],
   ])('nothing of %s, and hangs up', async (_, bytes) => {
-    await owner.ok('unlock');
     await sending(bytes);
     await place.ok('transit keys list');
   });
@@ -298,7 +318,6 @@ describe('an agent takes from its peers', () => {
       },
     ],
   ])('an error for %s, and goes on as before', async (_, message) => {
-    await owner.ok('unlock');
     const before = await statusOf(place);
     await sending(Buffer.concat([frame(JSON.stringify(message)), Buffer.alloc(8, 0xff)]));
     await place.ok('transit keys list');
@@ -306,7 +325,6 @@ describe('an agent takes from its peers', () => {
   });
 
   it('no store that is opened with a wrong root key', async () => {
-    await owner.ok('unlock');
     const { id } = (await owner.json('status')) as { id: string };
     const handed = { storeId: id, slotId: 'x', generation: 1, rootKey: base64('k'.repeat(32)) };
     const argument = { handed, idleMs: 1000, forMs: 1000 };
@@ -318,7 +336,6 @@ describe('an agent takes from its peers', () => {
   });
 
   it('no more than it can answer, when they never read', async () => {
-    await owner.ok('unlock');
     const { socket, pid } = await statusOf(place);
     const peer = connect(socket);
     peer.on('error', () => undefined);
@@ -346,6 +363,8 @@ describe('an agent takes from its peers', () => {
 });
 
 describe('a secret', () => {
+  freshStores(use);
+
   it.runIf(hasProcessFiles)(
     'is in no argument, variable or file of an agent, and can get into no core dump',
     async () => {

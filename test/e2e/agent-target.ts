@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { request } from 'node:http';
-import { afterEach, beforeEach } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { hasProcessFiles, shownOf } from '../hygiene/processes.ts';
 import {
   emptyPlace,
@@ -154,16 +154,40 @@ export function leave(place: Place): void {
   removePlace(place);
 }
 
+/** A store of which one place knows the key and the other does not. */
+async function bareStore(): Promise<{ readonly place: Place; readonly owner: Place }> {
+  const place = placeForAgents();
+  const owner = place.with(KEY);
+  await owner.ok('init');
+  return { place, owner };
+}
+
 /** Before each test, a store of which one place knows the key and the other does not; after it, neither store nor agent. */
 export function freshStores(use: (place: Place, owner: Place) => void): void {
   let place: Place | undefined;
   beforeEach(async () => {
-    place = placeForAgents();
-    const owner = place.with(KEY);
-    await owner.ok('init');
-    use(place, owner);
+    const made = await bareStore();
+    place = made.place;
+    use(made.place, made.owner);
   });
   afterEach(() => {
+    if (place !== undefined) leave(place);
+  });
+}
+
+/** The same for all tests of a group, unlocked: an agent takes longer to start than most tests that only ask it. */
+export function unlockedStore(
+  use: (place: Place, owner: Place) => void,
+  prepare: readonly string[] = [],
+): void {
+  let place: Place | undefined;
+  beforeAll(async () => {
+    const made = await bareStore();
+    place = made.place;
+    for (const line of [...prepare, 'unlock']) await made.owner.ok(line);
+    use(made.place, made.owner);
+  });
+  afterAll(() => {
     if (place !== undefined) leave(place);
   });
 }

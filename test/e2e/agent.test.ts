@@ -27,6 +27,7 @@ import {
   LOCKED,
   over,
   statusOf,
+  unlockedStore,
   WITHIN,
 } from './agent-target.ts';
 import { binary, type Place } from './harness.ts';
@@ -34,12 +35,14 @@ import { binary, type Place } from './harness.ts';
 let place: Place;
 let owner: Place;
 
-freshStores((bare, known) => {
+const use = (bare: Place, known: Place): void => {
   place = bare;
   owner = known;
-});
+};
 
 describe('a store that was unlocked', () => {
+  freshStores(use);
+
   it('is used by later commands with no variable set, until it is locked', async () => {
     expect(await place.refused('transit encrypt app hello', LOCKED)).toContain('the store is locked');
     expect((await owner.run('unlock')).stderr).toMatch(
@@ -61,21 +64,6 @@ describe('a store that was unlocked', () => {
     expect(await place.run('lock')).toMatchObject({ exitCode: 0 });
   });
 
-  it('is asked by commands that start without cryptography of their own', async () => {
-    await owner.ok('unlock');
-    const ciphertext = await place.ok('transit encrypt app hello');
-    const hook = place.file('modules.cjs');
-    writeFileSync(
-      hook,
-      "process.on('exit', () => require('fs').writeFileSync('modules', process.moduleLoadList.join('\\n')))",
-    );
-    const hooked = { environment: { NODE_OPTIONS: `--require=${hook}` } };
-    expect(await place.spawned.ok(['transit', 'decrypt', 'app', ciphertext], hooked)).toBe('hello');
-    const modules = readFileSync(place.file('modules'), 'utf8').split('\n');
-    expect(modules).toContain('NativeModule net');
-    expect(modules).not.toContain('NativeModule crypto');
-  });
-
   it('tells until when by the times that were asked for', async () => {
     const before = Date.now();
     await owner.ok('unlock --idle 1h --for 10h');
@@ -88,27 +76,6 @@ describe('a store that was unlocked', () => {
     expect(await place.refused(['unlock', `--idle=${time}`], 2)).toBe(
       `coffer: --idle: invalid value "${time}" (use a duration from 1s to 30d, e.g. 15m or 1h30m)`,
     );
-  });
-
-  it('stays as it is when it is unlocked again, but for times that are given', async () => {
-    await owner.ok('unlock');
-    const first = await statusOf(place);
-    expect((await place.run('unlock')).stderr).toContain('Already unlocked');
-    expect((await statusOf(place)).until).toBe(first.until);
-    expect(await place.refused('unlock --for 9h', LOCKED)).toContain('locked');
-    await owner.ok('unlock --for 9h');
-    const renewed = await statusOf(place);
-    expect(renewed.pid).toBe(first.pid);
-    expect(Date.parse(renewed.until)).toBeGreaterThan(Date.parse(first.until));
-  });
-
-  it('is not opened by an agent in place of a secret that was given and is wrong', async () => {
-    await owner.ok('unlock');
-    const wrong = place.with({ COFFER_MASTER_KEY: Buffer.alloc(32, 8).toString('base64') });
-    expect(await wrong.refused('transit keys list', LOCKED)).toContain(
-      'cannot be unlocked with COFFER_MASTER_KEY',
-    );
-    expect((await statusOf(place)).uses).toBe(0);
   });
 
   it('has an agent of its own beside those of other stores', async () => {
@@ -127,13 +94,6 @@ describe('a store that was unlocked', () => {
     expect(await other.ok('transit keys list')).toBe('there');
   });
 
-  it('is found under every name of its directory', async () => {
-    await owner.ok('unlock');
-    symlinkSync('store', place.file('link'));
-    expect(await isLocked(place.with({ COFFER_STORE: 'store' }))).toBe(false);
-    expect(await isLocked(place.with({ COFFER_STORE: place.file('link') }))).toBe(false);
-  });
-
   it('is told of by status, with what is in it', async () => {
     await owner.ok('unlock');
     await place.ok('transit keys create app');
@@ -143,15 +103,63 @@ describe('a store that was unlocked', () => {
     expect(locked).toMatchObject({ locked: true });
     expect(locked).not.toHaveProperty('agent');
   });
+});
+
+/** What may be had of an unlocked store with the secret, and what nobody gets. */
+const KEYS = [
+  'transit keys create app',
+  'transit keys create open --exportable --allow-plaintext-backup',
+  'transit keys create signer --type ed25519',
+];
+
+describe('a store that stays unlocked', () => {
+  unlockedStore(use, KEYS);
+
+  it('is asked by commands that start without cryptography of their own', async () => {
+    const ciphertext = await place.ok('transit encrypt app hello');
+    const hook = place.file('modules.cjs');
+    writeFileSync(
+      hook,
+      "process.addListener('exit', () => require('fs').writeFileSync('modules', process.moduleLoadList.join('\\n')))",
+    );
+    const hooked = { environment: { NODE_OPTIONS: `--require=${hook}` } };
+    expect(await place.spawned.ok(['transit', 'decrypt', 'app', ciphertext], hooked)).toBe('hello');
+    const modules = readFileSync(place.file('modules'), 'utf8').split('\n');
+    expect(modules).toContain('NativeModule net');
+    expect(modules).not.toContain('NativeModule crypto');
+  });
+
+  it('stays as it is when it is unlocked again, but for times that are given', async () => {
+    const first = await statusOf(place);
+    expect((await place.run('unlock')).stderr).toContain('Already unlocked');
+    expect((await statusOf(place)).until).toBe(first.until);
+    expect(await place.refused('unlock --for 9h', LOCKED)).toContain('locked');
+    await owner.ok('unlock --for 9h');
+    const renewed = await statusOf(place);
+    expect(renewed.pid).toBe(first.pid);
+    expect(Date.parse(renewed.until)).toBeGreaterThan(Date.parse(first.until));
+  });
+
+  it('is not opened by an agent in place of a secret that was given and is wrong', async () => {
+    const { uses } = await statusOf(place);
+    const wrong = place.with({ COFFER_MASTER_KEY: Buffer.alloc(32, 8).toString('base64') });
+    expect(await wrong.refused('transit keys list', LOCKED)).toContain(
+      'cannot be unlocked with COFFER_MASTER_KEY',
+    );
+    expect((await statusOf(place)).uses).toBe(uses);
+  });
+
+  it('is found under every name of its directory', async () => {
+    symlinkSync('store', place.file('link'));
+    expect(await isLocked(place.with({ COFFER_STORE: 'store' }))).toBe(false);
+    expect(await isLocked(place.with({ COFFER_STORE: place.file('link') }))).toBe(false);
+  });
 
   it('offers names to completion', async () => {
-    await owner.ok('unlock');
-    await place.ok('transit keys create app');
-    expect(await place.ok('complete key')).toBe('app');
+    expect(await place.ok('complete key')).toBe('app\nopen\nsigner');
   });
 
   it('has errors that say what a local command says', async () => {
-    await owner.ok('unlock');
     for (const line of [
       'transit decrypt nobody service:v1:AAAA',
       'tags list --org x',
@@ -163,15 +171,15 @@ describe('a store that was unlocked', () => {
 });
 
 describe('what outlives an agent', () => {
+  unlockedStore(use, KEYS);
+
   it.each([
     'token create',
-    'transit backup app',
-    'transit keys export app --key-type encryption-key',
-    'read transit/export/encryption-key/app',
+    'transit backup open',
+    'transit keys export open --key-type encryption-key',
+    'read transit/export/encryption-key/open',
     'write auth/token/create ttl=1h',
   ])('takes the secret again: %s', async (line) => {
-    await owner.ok('transit keys create app --exportable --allow-plaintext-backup');
-    await owner.ok('unlock');
     expect(await place.refused(line, LOCKED)).toMatch(
       /can be used even while the store is locked.*help environment/,
     );
@@ -184,8 +192,6 @@ describe('what outlives an agent', () => {
     ['transit byok-export app app', 'key is not exportable'],
     ['transit keys export none --key-type encryption-key', 'key "none" not found'],
   ])('is refused before the secret is asked for, if it would be anyway: %s', async (line, why) => {
-    await owner.ok('transit keys create app');
-    await owner.ok('unlock');
     const { exitCode, stderr } = await place.run(line);
     expect({ exitCode, stderr }).toEqual({
       exitCode: why.includes('not found') ? 3 : 1,
@@ -196,20 +202,19 @@ describe('what outlives an agent', () => {
   });
 
   it.each(['slots list', 'rekey', 'store backup saved'])('never goes through an agent: %s', async (line) => {
-    await owner.ok('unlock');
     expect(await place.refused(line, LOCKED)).toContain(
       'the store is unlocked, but managing it always needs its secret (set COFFER_MASTER_KEY_FILE=FILE; see "coffer help environment"',
     );
   });
 
   it('does not count what anybody may have', async () => {
-    await owner.ok('transit keys create app --type ed25519');
-    await owner.ok('unlock');
-    expect(await place.ok('transit keys export app --key-type public-key')).not.toBe('');
+    expect(await place.ok('transit keys export signer --key-type public-key')).not.toBe('');
   });
 });
 
 describe('an agent ends', () => {
+  freshStores(use);
+
   it('when it was not used for its time', async () => {
     await owner.ok('unlock --idle 1s');
     const { pid } = await statusOf(place);
@@ -347,6 +352,24 @@ describe('an agent ends', () => {
 });
 
 describe('two at the same moment', () => {
+  freshStores(use);
+
+  const ended = async (
+    by: Place,
+    command: string,
+  ): Promise<{ readonly code: number; readonly said: string }> => {
+    const child = spawn(process.execPath, [binary, command], {
+      env: by.environment(),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let said = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    const [code] = (await once(child, 'close')) as [number];
+    return { code, said };
+  };
+
   it('do not fail to lock because the agent ends by itself', async () => {
     await owner.ok('unlock');
     const { socket } = await statusOf(place);
@@ -359,33 +382,13 @@ describe('two at the same moment', () => {
     }).listen(socket);
     await once(ending, 'listening');
     chmodSync(socket, 0o600);
-    const child = spawn(process.execPath, [binary, 'lock'], {
-      env: place.environment(),
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    let said = '';
-    child.stderr.on('data', (chunk: Buffer) => {
-      said += chunk.toString();
-    });
-    const [code] = await once(child, 'close');
+    const { code, said } = await ended(place, 'lock');
     expect({ code, said }).toEqual({ code: 0, said: expect.not.stringContaining('did not respond') });
   });
 
   it('come to one agent, and both are told until when', async () => {
-    const unlock = async (): Promise<{ readonly code: number; readonly said: string }> => {
-      const child = spawn(process.execPath, [binary, 'unlock'], {
-        env: owner.environment(),
-        stdio: ['ignore', 'ignore', 'pipe'],
-      });
-      let said = '';
-      child.stderr.on('data', (chunk: Buffer) => {
-        said += chunk.toString();
-      });
-      const [code] = (await once(child, 'close')) as [number];
-      return { code, said };
-    };
-    const ended = await Promise.all([unlock(), unlock(), unlock()]);
-    for (const { code, said } of ended)
+    const all = await Promise.all([1, 2, 3].map(() => ended(owner, 'unlock')));
+    for (const { code, said } of all)
       expect({ code, said }).toMatchObject({ code: 0, said: expect.any(String) });
     const { pid } = await statusOf(place);
     expect(await isLocked(place)).toBe(false);

@@ -34,8 +34,9 @@ beforeAll(async () => {
   writeFileSync(
     here.file('counters.cjs'),
     `const { appendFileSync, readFileSync } = require('node:fs');
-     process.on('exit', () => appendFileSync(process.env.COUNTERS, JSON.stringify({
-       peakBytes: process.resourceUsage().maxRSS * 1024,
+     const counted = require('node:process');
+     counted.on('exit', () => appendFileSync(process.env.COUNTERS, JSON.stringify({
+       peakBytes: counted.resourceUsage().maxRSS * 1024,
        io: readFileSync('/proc/self/io', 'utf8'),
      }) + '\\n'));`,
   );
@@ -117,7 +118,7 @@ describe.skipIf(availableParallelism() < 2)('a file that two threads take', () =
     writeFileSync(
       here.file('threads.cjs'),
       `const { appendFileSync } = require('node:fs');
-       process.on('worker', (thread) => thread.once('exit', (code) => appendFileSync(process.env.THREADS, code + ';')));`,
+       process.addListener('worker', (thread) => thread.once('exit', (code) => appendFileSync(process.env.THREADS, code + ';')));`,
     );
     const environment = {
       NODE_OPTIONS: `--require ${here.file('threads.cjs')}`,

@@ -1,19 +1,36 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { describe, expect, it, vi } from 'vitest';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { hasProcessFiles } from '../hygiene/processes.ts';
+import { isLong } from '../long.ts';
 import { isGone, WITHIN } from './agent-target.ts';
 import { placeWithMemory, runtimeOf, writeSecret } from './edited.ts';
 import { binary, type Place } from './harness.ts';
+import { madeOnce } from './kept-directory.ts';
 
 const SECRET = 'geheim "1" $HOME';
 
+const withSecret = madeOnce(
+  async () => {
+    const here = await placeWithMemory();
+    await writeSecret(here, 'app.env', `export DB='${SECRET}'\nPLAIN=readable\nEMPTY=\nLINES="a\\nb"\n`);
+    return here;
+  },
+  ({ directory }) => directory,
+);
+
+/** Where programs run beside the tests, for what they are given; in the long proof, in the place of the command. */
 async function place(): Promise<Place> {
-  const here = await placeWithMemory();
-  await writeSecret(here, 'app.env', `export DB='${SECRET}'\nPLAIN=readable\nEMPTY=\nLINES="a\\nb"\n`);
-  return here.spawned;
+  const here = await withSecret();
+  const runtime = runtimeOf(here);
+  mkdirSync(runtime, { recursive: true, mode: 0o700 });
+  onTestFinished(() => rmSync(runtime, { recursive: true, force: true }));
+  return isLong ? here.spawned : here;
 }
+
+/** Where programs always take the place of the command, or it waits for them. */
+const spawned = async (): Promise<Place> => (await place()).spawned;
 
 /** A value of a file as it stands there, encrypted. */
 const tokenOf = (here: Place, file: string, name: string): string =>
@@ -99,7 +116,7 @@ describe('coffer exec', () => {
   });
 
   it('takes its place: same process, exit code, signals and streams', async () => {
-    const here = await place();
+    const here = await spawned();
     const child = spawn(
       process.execPath,
       [binary, 'exec', '-f', 'app.env', '--', 'sh', '-c', 'echo $$; cat; kill -TERM $$'],
@@ -120,21 +137,21 @@ describe('coffer exec', () => {
   });
 
   it('leaves no signal ignored or blocked that was not', async () => {
-    const here = await place();
+    const here = await spawned();
     const dispositions = ['exec', 'grep', '-E', '^Sig(Ign|Blk):', '/proc/self/status'];
     expect(await here.ok(dispositions)).toBe('SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000');
     expect((await here.shell('coffer exec yes | head -1')).stdout).toBe('y\n');
   });
 
   it('answers as shells do for a program that is not there or may not be run', async () => {
-    const here = await place();
+    const here = await spawned();
     expect(await here.refused('exec nope', 127)).toBe('coffer: nope: command not found');
     writeFileSync(here.file('plain'), '');
     expect(await here.refused('exec ./plain', 126)).toBe('coffer: ./plain: permission denied');
   });
 
   it('runs what execve takes only from a shell, and says why nothing can run the rest', async () => {
-    const here = await place();
+    const here = await spawned();
     const executable = (name: string, text: string | Buffer): string => {
       writeFileSync(here.file(name), text);
       chmodSync(here.file(name), 0o755);
@@ -190,12 +207,13 @@ describe('coffer exec', () => {
         'coffer: app.env: NUL contains a NUL byte, which environment variables cannot hold (use --as-file NUL to pass it as a file)\n',
     });
     expect(
-      (await here.run(['exec', '-f', 'app.env', '--as-file', 'NUL', '--', 'sh', '-c', 'cat "$NUL"'])).stdout,
+      (await here.spawned.run(['exec', '-f', 'app.env', '--as-file', 'NUL', '--', 'sh', '-c', 'cat "$NUL"']))
+        .stdout,
     ).toBe('a\0b');
   });
 
   it('says what is too large for a variable', async () => {
-    const here = await place();
+    const here = await spawned();
     await here.ok('secrets set app.env BIG', { input: 'x'.repeat(1 << 18) });
     expect(await here.refused('exec -f app.env true', 1)).toContain(
       'arguments and environment are too large',
@@ -227,7 +245,7 @@ describe('coffer exec', () => {
 
 describe('coffer exec --as-file', () => {
   it('gives the path of a file in memory that only its owner can read, and that is gone afterwards', async () => {
-    const here = await place();
+    const here = await spawned();
     const script = 'printf "%s " "$LINES"; cat "$LINES"; stat -c " %a" -- "$LINES"; stat -f -c %T "$LINES"';
     const said = await here.ok([
       'exec',
@@ -249,7 +267,7 @@ describe('coffer exec --as-file', () => {
   });
 
   it('passes on how the program ended', async () => {
-    const here = await place();
+    const here = await spawned();
     const line = (script: string) => ['exec', '-f', 'app.env', '--as-file', 'DB', '--', 'sh', '-c', script];
     expect((await here.run(line('exit 9'))).exitCode).toBe(9);
     expect(
@@ -264,7 +282,7 @@ describe('coffer exec --as-file', () => {
   });
 
   it('passes signals on to the program, ends as it does, and removes the file', async () => {
-    const here = await place();
+    const here = await spawned();
     const script = 'trap "exit 5" USR1; echo "$DB"; while :; do sleep 0.05; done';
     const [child, path] = await started(here, script);
     expect(existsSync(path)).toBe(true);
@@ -278,7 +296,7 @@ describe('coffer exec --as-file', () => {
   });
 
   it.skipIf(!hasProcessFiles)('leaves after kill -9 only what the next one clears away', async () => {
-    const here = await place();
+    const here = await spawned();
     const [child, path] = await started(here, 'echo "$DB"; echo $$ > pid; while :; do sleep 0.05; done');
     child.kill('SIGKILL');
     await once(child, 'exit');
@@ -295,7 +313,7 @@ describe('coffer exec --as-file', () => {
   });
 
   it('keeps the secrets of Coffer from showing in the process that waits', async () => {
-    const here = await place();
+    const here = await spawned();
     const [child] = await started(here, 'echo "$DB"; while :; do sleep 0.05; done');
     const shown = readFileSync(`/proc/${child.pid}/environ`, 'latin1');
     expect(shown).toContain('COFFER_STORE=');
@@ -305,7 +323,7 @@ describe('coffer exec --as-file', () => {
   });
 
   it('refuses a name that no variable has', async () => {
-    expect(await (await place()).refused('exec -f app.env --as-file NOPE true', 3)).toContain(
+    expect(await (await spawned()).refused('exec -f app.env --as-file NOPE true', 3)).toContain(
       'no variable NOPE',
     );
   });

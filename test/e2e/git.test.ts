@@ -4,25 +4,29 @@ import { describe, expect, it } from 'vitest';
 import { isLong } from '../long.ts';
 import { placeWithRules, scriptedEditor, writeSecret } from './edited.ts';
 import type { Place } from './harness.ts';
+import { madeOnce } from './kept-directory.ts';
 
 const BASE = 'A=1\nB=2\nPLAIN=3\n';
 
 /** A repository that is set up, with one file in it. */
-async function repository(): Promise<Place> {
-  const here = await placeWithRules({
-    GIT_CONFIG_GLOBAL: '/dev/null',
-    GIT_AUTHOR_NAME: 'a',
-    GIT_AUTHOR_EMAIL: 'a@example.org',
-    GIT_COMMITTER_NAME: 'a',
-    GIT_COMMITTER_EMAIL: 'a@example.org',
-  });
-  git(here, 'init -q -b main .');
-  writeFileSync(here.file('.gitignore'), 'store\neditor-*\nwanted\n');
-  await here.ok('secrets git-setup -q');
-  await writeSecret(here, 'app.env', BASE);
-  commit(here, 'base');
-  return here;
-}
+const repository = madeOnce(
+  async () => {
+    const here = await placeWithRules({
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      GIT_AUTHOR_NAME: 'a',
+      GIT_AUTHOR_EMAIL: 'a@example.org',
+      GIT_COMMITTER_NAME: 'a',
+      GIT_COMMITTER_EMAIL: 'a@example.org',
+    });
+    git(here, 'init -q -b main .');
+    writeFileSync(here.file('.gitignore'), 'store\neditor-*\nwanted\n');
+    await here.ok('secrets git-setup -q');
+    await writeSecret(here, 'app.env', BASE);
+    commit(here, 'base');
+    return here;
+  },
+  ({ directory }) => directory,
+);
 
 interface GitAnswer {
   readonly exitCode: number | null;
@@ -120,7 +124,11 @@ describe('git diff in a repository that is set up', () => {
     const here = await repository();
     await change(here, 'main', 's/B=2/B=zwei/');
     for (const environment of [{ COFFER_MASTER_KEY: undefined }, { COFFER_STORE: here.file('none') }]) {
-      const { exitCode, stdout, stderr } = git(here, 'log -p --format=%h', environment);
+      const { exitCode, stdout, stderr } = git(
+        here,
+        isLong ? 'log -p --format=%h' : 'log -p -1 --format=%h',
+        environment,
+      );
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
       expect(stdout).toMatch(/\+B=coffer:app:v1:/);
       expect(stdout).not.toContain('zwei');

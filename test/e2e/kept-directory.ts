@@ -4,11 +4,14 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { isLong } from '../long.ts';
 
 interface Entry {
   readonly path: string;
@@ -45,6 +48,29 @@ export class KeptDirectory {
       }
     }
   }
+}
+
+/**
+ * What makes a directory for each test of a file, one at a time: by commands for the first one, and then as it was after them, at the same path,
+ * except in the long proof.
+ * @param directoryOf the path, of what was made
+ */
+export function madeOnce<Made>(
+  make: () => Promise<Made>,
+  directoryOf: (made: Made) => string,
+): () => Promise<Made> {
+  let first: { readonly made: Made; readonly kept: KeptDirectory } | undefined;
+  return async () => {
+    if (first === undefined || isLong) {
+      const made = await make();
+      first = { made, kept: new KeptDirectory(directoryOf(made)) };
+      return made;
+    }
+    const { made, kept } = first;
+    onTestFinished(() => rmSync(kept.path, { recursive: true, force: true }));
+    kept.make();
+    return made;
+  };
 }
 
 function entryAt(directory: string, path: string): Entry {

@@ -1,7 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { constants } from 'node:os';
 import { runCommandLine } from '../../src/cli/command-line.ts';
 import { builtCommand } from '../built.ts';
-import { streamsDouble } from '../cli/streams.double.ts';
+import { type StreamsDouble, streamsDouble } from '../cli/streams.double.ts';
 import { lightWork } from '../light-work.ts';
 import type { Result } from './harness.ts';
 
@@ -12,8 +13,10 @@ export interface Surroundings {
   readonly input: string | Uint8Array;
 }
 
-/** Commands that take the place of their process, or read and write its own streams. */
-const OF_THE_PROCESS = new Set(['exec', 'age-plugin', 'agent-process', 'keyring-agent-process']);
+/** Commands that read and write the streams of their process. */
+const OF_THE_PROCESS = new Set(['age-plugin', 'agent-process', 'keyring-agent-process']);
+/** Has "exec" wait for a program that has these streams, too. */
+const WAITS = '--as-file';
 /** What Node reads once, when a process begins. */
 const READ_AT_START = /^(?:NODE_(?!COMPILE_CACHE)|TZ$|SSL_CERT)/;
 
@@ -41,11 +44,14 @@ async function runAlone(
   process.env = { ...environment };
   process.argv = [process.execPath, builtCommand(), ...words];
   const giveBack = lightWork.here();
+  const program = beside(streams);
   try {
     const exitCode = await runCommandLine(words, streams, process.env);
+    if (program.ended !== undefined) return program.ended;
     const { out: stdout, err: stderr, outBytes: bytes } = streams.written;
     return { exitCode, stdout, bytes, stderr };
   } finally {
+    program.giveBack();
     giveBack();
     process.argv = usual.words;
     process.env = usual.environment;
@@ -55,6 +61,33 @@ async function runAlone(
       for (const listener of listeners) if (!kept.includes(listener)) process.off(signal, listener);
     }
   }
+}
+
+/** Has the program for which a command gives up its process run in one of its own, which ends the command. */
+function beside(streams: StreamsDouble): { readonly ended?: Result; giveBack(): void } {
+  const { execve } = process;
+  const found: { ended?: Result; giveBack(): void } = {
+    giveBack() {
+      if (execve !== undefined) process.execve = execve;
+    },
+  };
+  process.execve = (path, [argv0 = path, ...words] = [], env = {}) => {
+    const { status, stdout, stderr } = spawnSync(path, words, {
+      argv0,
+      env,
+      input: streams.in.readAll(Number.MAX_SAFE_INTEGER),
+    });
+    const before = streams.written;
+    const bytes = Buffer.concat([before.outBytes, stdout]);
+    found.ended ??= {
+      exitCode: status,
+      stdout: bytes.toString(),
+      bytes,
+      stderr: before.err + stderr.toString(),
+    };
+    throw new Error('the process is that of a program now');
+  };
+  return found;
 }
 
 /** A process that ends takes these with it. */
@@ -70,7 +103,9 @@ const signalListeners = (): Map<NodeJS.Signals, (() => void)[]> =>
 function requireOrdinary(words: readonly string[], environment: NodeJS.ProcessEnv): void {
   const command = words.find((word) => !word.startsWith('-')) ?? '';
   const early = Object.keys(environment).find((name) => READ_AT_START.test(name));
-  const reason = OF_THE_PROCESS.has(command)
+  const isOfTheProcess =
+    OF_THE_PROCESS.has(command) || (command === 'exec' && words.some((word) => word.startsWith(WAITS)));
+  const reason = isOfTheProcess
     ? `"${command}" is about its process`
     : early && `${early} is read when a process starts`;
   if (reason !== undefined) throw new Error(`${reason}: run it by "spawned"`);

@@ -10,7 +10,7 @@ const HOOK = '.git/hooks/post-merge';
 async function withWorkLeft() {
   const { people, alice, others } = await team('bob', 'carol');
   const [, carol] = others as [Person, Person];
-  await carol.place.shell('coffer secrets git-setup -q');
+  await carol.place.ok('secrets git-setup -q');
   save(carol);
   await alice.place.ok('team remove -q bob --yes');
   push(alice);
@@ -28,7 +28,7 @@ describe('the post-merge hook', () => {
     const { stderr } = await carol.place.run('team settle --yes');
     expect(stderr).toContain('New: alice removed bob.');
     push(carol);
-    await alice.place.shell('coffer secrets git-setup -q');
+    await alice.place.ok('secrets git-setup -q');
     // Carol has committed the same file.
     rmSync(alice.place.file('.gitattributes'));
     const quiet = pull(alice);

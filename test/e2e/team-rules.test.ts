@@ -1,9 +1,14 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { isLong } from '../long.ts';
 import { type Person, pull, push, save, team } from './team-people.ts';
 
 const write = ({ place }: Person, name: string, text: string): void => writeFileSync(place.file(name), text);
 const read = ({ place }: Person, name: string): string => readFileSync(place.file(name), 'utf8');
+
+/** Runs a command that gives values to a program: in the long proof, in a process of its own as it replaces itself. */
+const used = ({ place }: Person, line: string | readonly string[]) =>
+  (isLong ? place.spawned : place).run(line);
 
 /** Mallory may push, and has no key. */
 async function withMallory() {
@@ -53,8 +58,8 @@ describe('somebody who can push and has no key', () => {
     pull(alice);
     const refusal =
       'coffer: app.env:2: DB is not encrypted, but .coffer.yaml says to encrypt it ("git log -p app.env" shows which commit added it; if the value is right, run "coffer secrets encrypt app.env")';
-    const used = await alice.place.shell('coffer exec -f app.env -- sh -c \'printf %s "$DB"\'');
-    expect(used).toMatchObject({ exitCode: 1, stdout: '', stderr: `${refusal}\n` });
+    const told = await used(alice, ['exec', '-f', 'app.env', '--', 'sh', '-c', 'printf %s "$DB"']);
+    expect(told).toMatchObject({ exitCode: 1, stdout: '', stderr: `${refusal}\n` });
     expect(await alice.place.refused('secrets inject --in page.txt', 1)).toBe(refusal);
     expect(await alice.place.refused('secrets inject --in app.env', 1)).toBe(refusal);
     await alice.place.ok('secrets encrypt -q app.env');
@@ -70,8 +75,8 @@ describe('somebody who can push and has no key, and takes the keyring away', () 
     write(mallory, 'app.env', 'DB=evil\n');
     push(mallory);
     pull(alice);
-    const used = await alice.place.shell('coffer exec -f app.env -- sh -c \'printf %s "$DB"\'');
-    expect(used).toMatchObject({
+    const told = await used(alice, ['exec', '-f', 'app.env', '--', 'sh', '-c', 'printf %s "$DB"']);
+    expect(told).toMatchObject({
       exitCode: 1,
       stdout: '',
       stderr: expect.stringContaining('app.env:1: DB is not'),
@@ -96,8 +101,8 @@ describe('a file that is called like a command', () => {
   it('is one word in the line that a refusal tells to paste', async () => {
     const { alice } = await withMallory();
     write(alice, '$(touch pwned).env', 'DB=evil\n');
-    const used = await alice.place.shell("coffer exec -f '$(touch pwned).env' -- true");
-    expect(used.stderr).toContain(`"git log -p '$(touch pwned).env'"`);
+    const told = await used(alice, ['exec', '-f', '$(touch pwned).env', '--', 'true']);
+    expect(told.stderr).toContain(`"git log -p '$(touch pwned).env'"`);
   });
 });
 
@@ -106,9 +111,9 @@ describe('values in the clear', () => {
     const { alice } = await withMallory();
     write(alice, '.coffer.yaml', 'rules:\n  - files: "*.env"\n    key: app\n    except: PORT\n');
     write(alice, 'app.env', `${read(alice, 'app.env')}PORT=80\nEMPTY=\n`);
-    expect((await alice.place.shell("coffer exec --yes -f app.env -- sh -c 'echo $DB $PORT'")).stdout).toBe(
-      's3cret 80\n',
-    );
+    expect(
+      (await used(alice, ['exec', '--yes', '-f', 'app.env', '--', 'sh', '-c', 'echo $DB $PORT'])).stdout,
+    ).toBe('s3cret 80\n');
   });
 
   it('are encrypted without a question where the last commit has nothing else', async () => {
@@ -122,8 +127,6 @@ describe('values in the clear', () => {
 
 const RULES = 'rules:\n  - files: "*.env"\n    key: app\n';
 const running = (file: string): string => `exec -f ${file} -- true`;
-/** Runs a command that gives values to a program, in a process of its own as it replaces itself. */
-const used = ({ place }: Person, line: string) => place.shell(`coffer ${line}`);
 
 describe('somebody who changes the rules and puts a value in the clear in the place of a secret', () => {
   it('is named by every command that uses or writes values, until the rules are said to be right', async () => {
@@ -250,7 +253,7 @@ describe('a value in the clear in the place of a secret', () => {
     write(alice, 'app.yaml', 'db:\n  password: secret\nport: 80\ndb_password_hint: none\n');
     await alice.place.ok('secrets encrypt -q --yes app.yaml');
     push(alice);
-    const shown = await used(alice, "exec -f app.yaml -- sh -c 'echo $DB_PASSWORD $PORT'");
+    const shown = await used(alice, ['exec', '-f', 'app.yaml', '--', 'sh', '-c', 'echo $DB_PASSWORD $PORT']);
     expect(shown).toMatchObject({ exitCode: 0, stdout: 'secret 80\n' });
     pull(mallory);
     write(mallory, 'app.yaml', 'port: 80\ndb_password: evil\n');

@@ -28,9 +28,9 @@ describe('a team without a server', () => {
 
   it('gives variables to programs and decrypts files, without a store of one', async () => {
     const { alice } = await team();
-    expect((await alice.place.shell('coffer exec -f app.env -- sh -c \'printf %s "$DB"\'')).stdout).toBe(
-      's3cret',
-    );
+    expect(
+      (await alice.place.run(['exec', '-f', 'app.env', '--', 'sh', '-c', 'printf %s "$DB"'])).stdout,
+    ).toBe('s3cret');
     await alice.place.ok('secrets decrypt -q app.env');
     expect(read(alice)).toBe('DB=s3cret\n');
     await alice.place.ok('secrets encrypt -q app.env');
@@ -233,7 +233,7 @@ describe('a team without a server', () => {
   it('compares texts where both branches have encrypted a value anew, with the driver of git', async () => {
     const { alice, others } = await team('bob', 'carol');
     const carol = only(others, 1);
-    for (const person of [alice, carol]) await person.place.shell('coffer secrets git-setup -q');
+    for (const person of [alice, carol]) await person.place.ok('secrets git-setup -q');
     await alice.place.ok(['secrets', 'set', '-q', 'app.env', 'MAIL', 'm0']);
     push(alice);
     git(carol, 'checkout -q -- .');

@@ -1,10 +1,13 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isLong } from '../long.ts';
 import { base64, binary, emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
 import { canUseTerminals, NO_AGENT, onTerminal, stopped, unwrapped } from './terminal.ts';
 
 const ESCAPE = '\u001b[';
+/** Several times as much as a terminal or a pipe takes in before a command has to wait. */
+const ITEMS = isLong ? 20_000 : 5_000;
 let bare: Place;
 let here: Place;
 
@@ -218,7 +221,7 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
     });
 
     it('fit into a narrow terminal', () => {
-      for (const columns of [40, 60, 100]) {
+      for (const columns of isLong ? [40, 60, 100] : [40, 100]) {
         const lines = onTerminal(here, 'coffer tags list --no-color', { columns }).text.split('\n');
         expect(
           Math.max(...lines.filter((line) => /[│─]/.test(line)).map((line) => line.length)),
@@ -274,20 +277,20 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
   it('shows how far a batch is, and wipes that away', async () => {
     await here.ok('transit keys create bar');
     const line = `${JSON.stringify({ plaintext: base64('x'.repeat(500)) })}\n`;
-    writeFileSync(here.file('items'), line.repeat(20_000));
+    writeFileSync(here.file('items'), line.repeat(ITEMS));
     const batch = 'transit encrypt bar --batch items';
     const { screen, text, exitCode } = onTerminal(here, stopped(batch, 'sealed'));
     expect(exitCode).toBe(0);
     expect(text).toMatch(/\[#*-*\] +\d+ % [\d,]+ items/);
     expect(screen.endsWith('\r\u001b[K')).toBe(true);
-    expect(readFileSync(here.file('sealed'), 'utf8').trim().split('\n')).toHaveLength(20_000);
+    expect(readFileSync(here.file('sealed'), 'utf8').trim().split('\n')).toHaveLength(ITEMS);
     expect(onTerminal(here, stopped(`${batch} -q`, 'quiet')).screen).toBe('');
   });
 
   it('shows no progress beside what the reader of a pipe may write to the terminal', () => {
-    writeFileSync(here.file('large'), Buffer.alloc(2 ** 26));
+    writeFileSync(here.file('large'), Buffer.alloc(isLong ? 2 ** 26 : 2 ** 24));
     for (const command of ['transit envelope encrypt bar large', 'transit encrypt bar --batch items'])
-      for (const reader of ['head -c 9999999', 'cat'])
+      for (const reader of [`head -c ${isLong ? 9_999_999 : 999_999}`, 'cat'])
         expect(onTerminal(here, `coffer ${command} | (sleep 1.5; ${reader} > /dev/null)`).screen).toBe('');
     rmSync(here.file('large'));
   });

@@ -40,7 +40,7 @@ const commandLine = (): string =>
 export const stopped = (line: string, file: string): string =>
   [
     `${commandLine()} ${line} > ${file} &`,
-    `until [ "$(stat -c %s ${file})" -gt 1000000 ]; do :; done`,
+    `until [ "$(stat -c %s ${file})" -gt 100000 ]; do sleep 0.005; done`,
     'kill -STOP $!; sleep 1.5; kill -CONT $!; wait $!',
   ].join('\n');
 

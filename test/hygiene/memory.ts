@@ -10,7 +10,7 @@ export const canReadMemory: boolean = await canReadChild();
 
 async function canReadChild(): Promise<boolean> {
   if (process.platform !== 'linux') return false;
-  const child = spawn(process.execPath, ['--eval', 'process.stdin.resume()'], {
+  const child = spawn(process.execPath, ['--eval', "require('node:process').stdin.resume()"], {
     stdio: ['pipe', 'ignore', 'ignore'],
   });
   await once(child, 'spawn');

@@ -45,6 +45,7 @@ export function makeFakePlugin(directory: string): void {
 
 const SOURCE = String.raw`
 const fs = require('node:fs');
+const { stdin } = require('node:process');
 const manner = process.env.FAKE_MANNER ?? 'well';
 const machine = process.argv[2].replace('--age-plugin=', '');
 const log = (text) => process.env.FAKE_LOG && fs.appendFileSync(process.env.FAKE_LOG, text + '\n');
@@ -62,13 +63,13 @@ const owner = (key) => (['${OTHER_FAKE_IDENTITY}', '${OTHER_FAKE_RECIPIENT}'].in
 let held = '';
 const waiting = [];
 let lines = [];
-process.stdin.on('data', (part) => {
+stdin.on('data', (part) => {
   held += part;
   lines = lines.concat(held.split('\n').slice(0, -1));
   held = held.slice(held.lastIndexOf('\n') + 1);
   while (waiting.length > 0 && lines.length > 0) waiting.shift()(lines.shift());
 });
-process.stdin.on('end', () => process.exit(0));
+stdin.on('end', () => process.exit(0));
 const line = () => (lines.length > 0 ? Promise.resolve(lines.shift()) : new Promise((resolve) => waiting.push(resolve)));
 async function next() {
   const [, type, ...args] = (await line()).split(' ');

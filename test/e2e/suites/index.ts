@@ -23,7 +23,7 @@ import { tagsSuite } from './tags.suite.ts';
 import { thereAlreadySuite } from './there-already.suite.ts';
 
 /** What a suite is given: its place is there when its tests run. */
-export type Suite = (here: () => Place) => void;
+export type Suite = (here: () => Place, target: Target) => void;
 
 const suites: Readonly<Record<string, Suite>> = {
   'keys and their versions': keysSuite,
@@ -113,7 +113,7 @@ function describeSuites(target: Target, those: Readonly<Record<string, Suite>>):
       suite(() => {
         if (running === undefined) throw new Error('the target has not started');
         return running.place;
-      });
+      }, target);
     });
   }
 }
