@@ -98,7 +98,7 @@ const GROUPS: readonly PartSources[] = [
   ],
   ['coffer-table.cjs', ['src/cli/terminal/table.ts']],
   // What is neither typed nor written as the program itself would: help, mistakes, and other programs' spellings.
-  ['coffer-help.cjs', ['src/cli/parse/habits.ts', 'src/cli/parse/program.ts']],
+  ['coffer-help.cjs', ['src/cli/parse/habits.ts', 'src/cli/parse/program.ts', 'src/cli/parse/unfinished.ts']],
   ['coffer-yaml.cjs', ['src/secret-files/yaml.ts', 'src/tag-files/yaml.ts']],
 ];
 
