@@ -54,6 +54,12 @@ describe('coffer exec', () => {
     );
   });
 
+  it.skipIf(process.platform === 'win32')('leaves the tests alive when a pipe of theirs breaks', async () => {
+    await (await place()).run('exec -q true');
+    process.kill(process.pid, 'SIGPIPE');
+    expect(process.listenerCount('SIGPIPE')).toBeLessThan(2);
+  });
+
   it('decrypts what its own environment has encrypted, without a file', async () => {
     const here = await place();
     const environment = { DB: tokenOf(here, 'app.env', 'DB'), OTHER: 'as it was' };

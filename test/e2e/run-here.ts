@@ -39,6 +39,7 @@ async function runAlone(
 ): Promise<Result> {
   const streams = streamsDouble({ input });
   const usual = { directory: process.cwd(), environment: process.env, words: process.argv };
+  keepIgnoring();
   const listening = signalListeners();
   process.chdir(directory);
   process.env = { ...environment };
@@ -88,6 +89,15 @@ function beside(streams: StreamsDouble): { readonly ended?: Result; giveBack(): 
     throw new Error('the process is that of a program now');
   };
   return found;
+}
+
+/**
+ * Node ignores these from its start. "exec" listens to them, and when the last listener is taken away, the system ends the process by them
+ * instead: one of its own stays.
+ */
+function keepIgnoring(): void {
+  for (const signal of ['SIGPIPE', 'SIGXFSZ'] as const)
+    if (process.listenerCount(signal) === 0) process.on(signal, () => undefined);
 }
 
 /** A process that ends takes these with it. */
