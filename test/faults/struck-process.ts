@@ -74,8 +74,11 @@ export async function undisturbed(
   box: Sandbox,
   { inTurn = false } = {},
 ): Promise<{ readonly calls: readonly Call[]; readonly expected: Expected }> {
+  // Elsewhere, since a look leaves traces as well.
+  const untouched = box.copy();
+  const before = await lookAt(write, untouched);
+  untouched.remove();
   const copy = box.copy();
-  const before = await lookAt(write, copy);
   const trace = copy.at('trace');
   const orders: Orders = {
     world: usualWorld,

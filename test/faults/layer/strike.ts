@@ -62,7 +62,7 @@ export class Strike {
     for (const [number, { at, fault }] of moments.entries()) {
       if (at !== this.calls.length) continue;
       const copy = join(into, String(number));
-      if (fault.torn === true) within = copy;
+      if (fault.torn === true && call.kind === 'write') within = copy;
       else {
         copyTree(this.#plan.root, copy);
         if (fault.losesData === true) this.#loseData(copy);
