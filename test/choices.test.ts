@@ -4,8 +4,12 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { systemRandom } from '../src/ground/random.ts';
+import { keyTypeNamed } from '../src/transit/key-types/index.ts';
 import { Chance, streamOf } from './chance.ts';
+import { isLong } from './long.ts';
 import { SEED } from './seed.ts';
+import prepared from './vectors/rsa-keys.json' with { type: 'json' };
 
 const first = randomBytes(16);
 
@@ -23,6 +27,11 @@ describe('what the code under test draws in this process', () => {
     expect(crypto.getRandomValues(new Uint8Array(16))).not.toEqual(
       crypto.getRandomValues(new Uint8Array(16)),
     );
+  });
+
+  it.skipIf(isLong)('is an RSA key that was made before, as a key type asks for it', async () => {
+    const material = await keyTypeNamed('rsa-4096')?.generate(systemRandom, 0);
+    expect(prepared['4096']).toContain(material?.secret);
   });
 
   it('makes temporary directories whose names take as much room in other names each time', async () => {

@@ -47,6 +47,7 @@ const OF_THE_LONG_PROOF = new Set(['test/long.ts', 'test/seed.ts']);
 /** Modules that ask how long the proof is only to prepare the same in more work: RSA keys, teams of people, directories, keys from passphrases. */
 const SAME_IN_MORE_WORK = new Set([
   'test/e2e/kept-directory.ts',
+  'test/e2e/ssh-keys.ts',
   'test/e2e/team-people.ts',
   'test/light-work.ts',
   'test/rsa-keys.ts',

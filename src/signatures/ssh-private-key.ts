@@ -8,6 +8,7 @@ import {
 } from 'node:crypto';
 import { utf8, wipe } from '../ground/bytes.ts';
 import { invalid, unsupported } from '../ground/errors.ts';
+import { isSameKey } from '../ground/same-key.ts';
 import { keyOfSshBlob } from './ssh-key.ts';
 import { SshReader } from './ssh-wire.ts';
 
@@ -149,7 +150,7 @@ export function parseSshPrivateKey(text: string): KeyObject | undefined {
 
 /** Returns a private key if it is that of the public half, which the file shows; an altered one may be anything. */
 const ofItsHalves = (key: KeyObject | undefined, publicKey: KeyObject): KeyObject | undefined =>
-  key === undefined || createPublicKey(key).equals(publicKey) ? key : damaged();
+  key === undefined || isSameKey(createPublicKey(key), publicKey) ? key : damaged();
 
 /**
  * Parses such a file with a passphrase.

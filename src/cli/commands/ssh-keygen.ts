@@ -1,5 +1,6 @@
 import { createHash, type KeyObject } from 'node:crypto';
 import { invalid, unsupported } from '../../ground/errors.ts';
+import { isSameKey } from '../../ground/same-key.ts';
 import {
   type AllowedSigner,
   maySign,
@@ -112,7 +113,7 @@ async function sign(session: Session, given: Given): Promise<number> {
     });
   }
   const signer = await signerOf(await session.runner(), name, Number(version), mount);
-  if (!signer.version.key.equals(line.key)) {
+  if (!isSameKey(signer.version.key, line.key)) {
     throw invalid(`the public key does not match version ${version} of ${name}`, { field: 'file' });
   }
   const format = FORMATS['ssh'];

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { unsupported } from '../../ground/errors.ts';
+import { isSameKey } from '../../ground/same-key.ts';
 import {
   isMinisignSignature,
   MINISIGN_HASH,
@@ -134,7 +135,7 @@ async function verifySsh(
   const format = 'ssh';
   const key = sshFingerprint(signature.key);
   const isTrusted =
-    trust.judge !== undefined || trust.keys().some((trusted) => trusted.key.equals(signature.key));
+    trust.judge !== undefined || trust.keys().some((trusted) => isSameKey(trusted.key, signature.key));
   if (!isTrusted) return { format, key, why: `${ANOTHER_KEY}, ${key}` };
   if (signature.namespace !== namespace) {
     return {
