@@ -32,8 +32,8 @@ const LONG = 'x'.repeat(1_100_000);
 /** Time that writers wait here, in milliseconds. */
 const SHORT_MS = 150;
 const PATIENT_MS = 8000;
-/** How long is waited at most. Each look lets the time of faked timers pass as well. */
-const WITHIN = { timeout: 60_000, interval: 50 };
+/** How long is waited at most, in true time. */
+const WITHIN = { timeout: 60_000, interval: 10 };
 
 const documentsIn = (directory: string, generation = 1): string =>
   join(directory, `generation-${generation}`, 'documents');
@@ -43,6 +43,13 @@ const saidIn = (directory: string): string =>
   logFiles(directory)
     .map((name) => readFileSync(logFile(directory, Number(name)), 'latin1'))
     .join('');
+
+/** Waits until the log has these files, while half a second of faked timers passes before each look. */
+const untilLog = (directory: string, isSo: (files: readonly string[]) => boolean): Promise<boolean> =>
+  vi.waitUntil(() => {
+    vi.advanceTimersByTime(500);
+    return isSo(logFiles(directory));
+  }, WITHIN);
 
 /** A store whose log has no room for another change. */
 async function fullStore(lockWaitMs?: number) {
@@ -292,9 +299,9 @@ describe('a process that makes many changes of a store', () => {
       vi.advanceTimersByTime(4999);
       expect(logFiles(directory)).toEqual(['1']);
       vi.advanceTimersByTime(1);
-      await vi.waitUntil(() => logFiles(directory).join() === '1,2', WITHIN);
+      await untilLog(directory, (files) => files.join() === '1,2');
       rmSync(blocked, { recursive: true });
-      await vi.waitUntil(() => logFiles(directory).join() === '2', WITHIN);
+      await untilLog(directory, (files) => files.join() === '2');
       expect(readdirSync(documentsIn(directory))).toEqual(['aa']);
     } finally {
       vi.useRealTimers();
@@ -314,7 +321,7 @@ describe('a process that makes many changes of a store', () => {
       expect(logFiles(directory)).toContain('1');
       rmSync(blocked, { recursive: true });
       vi.advanceTimersByTime(300_000);
-      await vi.waitUntil(() => !logFiles(directory).includes('1'), WITHIN);
+      await untilLog(directory, (files) => !files.includes('1'));
       expect((await seenIn(directory)).documents).toEqual({ aa: 'one', bb: '10' });
       expect(readdirSync(documentsIn(directory))).toContain('aa');
     } finally {
