@@ -7,6 +7,7 @@ import { addSlot, listSlots, rekey } from '../../src/store/administration/slots.
 import type { BlobIdentity } from '../../src/store/root-key.ts';
 import { COLLECTIONS, headOf, PAGE_IDS, pageOf } from '../../src/store/sealed/collection-index.ts';
 import { SLOT_LIST } from '../../src/store/slots/slot-list.ts';
+import { isLong } from '../long.ts';
 import { sampled } from '../sampled.ts';
 import { seeded } from '../seeded.ts';
 import {
@@ -25,38 +26,50 @@ import { intoDocuments, KEY, openWithKey, temporaryDirectory } from './temporary
 
 const OTHER_KEY = Uint8Array.from(KEY, (byte) => byte + 100);
 
+/** Documents of a collection whose index has two pages, and of one with a small index. */
+const TWO_PAGES = PAGE_IDS + 1;
+const FEW = 3;
+
 let directory: string;
 const in_ = (...path: string[]) => join(directory, ...path);
 
 describe('the repair of an index', () => {
-  /** A small store with so many documents beside that their index has two pages: made once, and copied for each test. */
-  let filled: string;
-  let before: Record<string, unknown>;
+  /** Small stores with so many documents beside that their index has two pages, or with few: made once, and copied for each test. */
+  const stores = new Map<number, { readonly filled: string; readonly before: Record<string, unknown> }>();
   beforeAll(async () => {
-    filled = join(mkdtempSync(join(tmpdir(), 'coffer-filled-')), 'store');
-    await initStore({ location: filled, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
-    const store = await openWithKey(filled);
-    await fillSmall(store);
-    await store.transact((tx) => {
-      for (let i = 0; i <= PAGE_IDS; i++) tx.put(at(`id-${i}`, 'many'), { i });
-    });
-    store.close();
-    await intoDocuments(filled);
-    before = await contentOf(filled);
+    for (const count of [TWO_PAGES, FEW]) {
+      const filled = join(mkdtempSync(join(tmpdir(), 'coffer-filled-')), 'store');
+      await initStore({ location: filled, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
+      const store = await openWithKey(filled);
+      await fillSmall(store);
+      await store.transact((tx) => {
+        for (let i = 0; i < count; i++) tx.put(at(`id-${i}`, 'many'), { i });
+      });
+      store.close();
+      await intoDocuments(filled);
+      stores.set(count, { filled, before: await contentOf(filled) });
+    }
   });
-  afterAll(() => rmSync(dirname(filled), { recursive: true, force: true }));
+  afterAll(() => {
+    for (const { filled } of stores.values()) rmSync(dirname(filled), { recursive: true, force: true });
+  });
 
-  beforeEach(() => {
+  /** @returns what is in it */
+  function copyStore(count: number): Record<string, unknown> {
+    const { filled, before } = stores.get(count) ?? expect.fail(`no store with ${count} documents`);
     directory = join(temporaryDirectory(), 'store');
     cpSync(filled, directory, { recursive: true });
-  });
+    return before;
+  }
 
-  const blobs: readonly (readonly [string, BlobIdentity])[] = [
-    ['the index of a collection', headOf('things')],
-    ['a page of a large index', pageOf('many', 1)],
-    ['the head of a large index', headOf('many')],
-    ['the list of collections', headOf(COLLECTIONS)],
-    ['the list of the only slot', SLOT_LIST],
+  /** The long proof looks at all of them beside a large index. */
+  const few = isLong ? TWO_PAGES : FEW;
+  const blobs: readonly (readonly [what: string, identity: BlobIdentity, count: number])[] = [
+    ['the index of a collection', headOf('things'), few],
+    ['a page of a large index', pageOf('many', 1), TWO_PAGES],
+    ['the head of a large index', headOf('many'), TWO_PAGES],
+    ['the list of collections', headOf(COLLECTIONS), few],
+    ['the list of the only slot', SLOT_LIST, few],
   ];
   const ways: readonly (readonly [string, (path: string) => void])[] = [
     ['was deleted', (path) => rmSync(path)],
@@ -64,9 +77,10 @@ describe('the repair of an index', () => {
     ['is empty', (path) => writeFileSync(path, '')],
   ];
 
-  it.each(blobs.flatMap(([what, identity]) => ways.map(([how, way]) => [what, how, identity, way] as const)))(
+  it.each(blobs.flatMap(([what, ...store]) => ways.map(([how, way]) => [what, how, store, way] as const)))(
     'makes %s anew that %s, with everything in it',
-    async (_what, _how, identity, way) => {
+    async (_what, _how, [identity, count], way) => {
+      const before = copyStore(count);
       const store = await openWithKey(directory);
       const open = await openWithKey(directory);
       await open.read((view) => view.list('many'));
@@ -82,6 +96,7 @@ describe('the repair of an index', () => {
   );
 
   it('makes them all anew when all are lost at the same time', async () => {
+    const before = copyStore(TWO_PAGES);
     const lost = [headOf('things'), headOf('others'), headOf('many'), headOf(COLLECTIONS), pageOf('many', 0)];
     for (const identity of lost) flip(await pathOf(directory, identity), 40);
     await mended(directory);
