@@ -10,7 +10,7 @@ async function endOf(script: string) {
   const child = spawn(
     process.execPath,
     [
-      '--input-type=module-typescript',
+      '--input-type=module',
       '--eval',
       `import child from 'node:child_process';
       import { syncBuiltinESMExports } from 'node:module';
@@ -42,7 +42,7 @@ async function endOf(script: string) {
 }
 
 describe('the watchdog of an agent', () => {
-  it.each([
+  it.concurrent.each([
     { title: 'by both clocks', script: 'watch(at(300)); hang();' },
     {
       title: 'by the clock of the wall alone, as after a sleep',
@@ -81,7 +81,7 @@ describe('the watchdog of an agent', () => {
     expect((await endOf(script)).signal).toBe('SIGKILL');
   });
 
-  it.each([
+  it.concurrent.each([
     { title: 'that ends by itself', script: 'watch(at(HOUR));', shells: 1 },
     {
       title: 'whose end was put off',
