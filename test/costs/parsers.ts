@@ -179,7 +179,11 @@ export const PARSERS: Readonly<Record<string, Parser>> = {
       [parsePrefix, parseSealedHeader, parseWrappedKeys].map((read) => attempted(() => read(bytes(text)))),
   },
   'a backup': { take: readBackupDocument, starts: ['', '{"policy":{"keys":{"1":{', '{"policy":{"a":['] },
-  'a file of settings': { take: (text) => dotenv.parse(text, 'x'), starts: ['', 'A=', 'A="', "A='"] },
+  'a file of settings': {
+    oneIn: 3,
+    take: (text) => dotenv.parse(text, 'x'),
+    starts: ['', 'A=', 'A="', "A='"],
+  },
   'a file of JSON': { take: (text) => json.parse(text, 'x'), starts: ['', '{"a":', '[1', '{"a":"'] },
   'a file of YAML': {
     oneIn: 200,
