@@ -20,7 +20,7 @@ export async function fullDisk(template: Sandbox): Promise<void> {
   const writes = [...keyWrites, ...peopleWrites, ...storeWrites, ...fileWrites];
   for (const write of sampledFor('full disk', writes)) {
     const expected = await expectationsOf(write, template);
-    for (const pages of PAGES_LEFT) {
+    for (const pages of sampledFor(`room for ${write.name}`, PAGES_LEFT, 3)) {
       const box = copyTo(template, join(disk, 'box'));
       const filler = join(disk, 'filler');
       fill(filler, pages);

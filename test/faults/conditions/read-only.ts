@@ -18,7 +18,7 @@ export async function readOnlyAndDirty(template: Sandbox): Promise<void> {
     const { calls } = await runStruckHere(copy, write, 'changes');
     copy.remove();
     const moments = Array.from(calls, (_, index) => index + 1);
-    for (const at of sampledFor(write.name, moments)) {
+    for (const at of sampledFor(write.name, moments, 20)) {
       const box = template.copy();
       const fault = { kind: 'failure', code: 'EIO', lasting: ALL } as const;
       await runStruckHere(box, write, 'changes', { at, fault });

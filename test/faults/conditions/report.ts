@@ -20,6 +20,9 @@ export async function observe(what: string, check: () => Promise<void> | void): 
   process.stdout.write(`${JSON.stringify(observation)}\n`);
 }
 
-/** All of these faults in the long proof, and a tenth otherwise. @param what names them, so that others are drawn for others. */
-export const sampledFor = <T>(what: string, all: readonly T[]): readonly T[] =>
-  sampled(all, new Chance(Number(SEED), streamOf(what), 0));
+/**
+ * All of these faults in the long proof, and a tenth otherwise, or one out of as many as said.
+ * @param what names them, so that others are drawn for others
+ */
+export const sampledFor = <T>(what: string, all: readonly T[], oneOf?: number): readonly T[] =>
+  sampled(all, new Chance(Number(SEED), streamOf(what), 0), oneOf);
