@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Chance } from '../../chance.ts';
-import { isSlow, rounds } from '../../long.ts';
+import { isLong, isSlow, rounds } from '../../long.ts';
 import { seeded } from '../../seeded.ts';
 import type { Sandbox } from '../sandbox.ts';
 import { Tally } from '../tally.ts';
@@ -34,6 +34,7 @@ const only = JSON.parse(process.env['CRASH'] ?? 'null') as Case | null;
 /** Tests that cut the power at each step of each command, in each order in which a disk may have done what it was asked to. */
 export function crashEverywhere(writes: readonly Write[]): void {
   const template = usualTemplate();
+  const scenarioOf = isLong ? undisturbed : remembered(undisturbed);
   if (only !== null) {
     repeat(only, writes, template);
     return;
@@ -43,7 +44,7 @@ export function crashEverywhere(writes: readonly Write[]): void {
     async (write) => {
       const chance = seeded();
       const tally = new Tally('crash states');
-      const scenario = await undisturbed(write, template());
+      const scenario = await scenarioOf(write, template());
       for (const cut of cutsOf(scenario, STATES.once, chance)) {
         await checkOnce(tally, scenario, cut);
       }
@@ -53,7 +54,7 @@ export function crashEverywhere(writes: readonly Write[]): void {
 
   // The states above take a move for one step, as journaling file systems do: the other directory's sync would do for them.
   it.each(writes)('"$name" syncs every directory that it has put a file into', async (write) => {
-    const { base, steps } = (await undisturbed(write, template())).history;
+    const { base, steps } = (await scenarioOf(write, template())).history;
     const names = base.paths();
     const unsynced = steps.flatMap((step, number) => {
       if (step.kind !== 'names') return [];
@@ -76,7 +77,7 @@ export function crashEverywhere(writes: readonly Write[]): void {
     async (write) => {
       const chance = seeded();
       const tally = new Tally('crash states');
-      const scenario = await undisturbed(write, template());
+      const scenario = await scenarioOf(write, template());
       for (let i = 0; i < STATES.firsts; i++) {
         const fault = firstFault(scenario, chance);
         const follower = chance.pick(followers);
@@ -88,6 +89,16 @@ export function crashEverywhere(writes: readonly Write[]): void {
       tally.settle();
     },
   );
+}
+
+/** One recording of each command for all tests of a file; in the long proof, with longer commands, it would take much memory. */
+function remembered(make: typeof undisturbed): typeof undisturbed {
+  const made = new Map<string, ReturnType<typeof undisturbed>>();
+  return (write, template) => {
+    const scenario = made.get(write.name) ?? make(write, template);
+    made.set(write.name, scenario);
+    return scenario;
+  };
 }
 
 /** Looks at what one power cut leaves. */
