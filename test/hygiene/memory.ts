@@ -4,6 +4,9 @@ import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import type { Needles } from './secrets.ts';
 
 const CHUNK_BYTES = 256 * 1024;
+/** Distance of the addresses at which memory is looked at: wherever a needle lies, it has a word at one of them. */
+const STRIDE_BYTES = 8;
+const WORD_BYTES = 4;
 
 /** Whether this system lets us read the memory of our own children: Linux, where nothing forbids it. */
 export const canReadMemory: boolean = await canReadChild();
@@ -31,11 +34,12 @@ async function canReadChild(): Promise<boolean> {
  */
 export function findInMemory(pid: number, needles: Needles): Record<string, number> {
   const found: Record<string, number> = {};
+  const sought = soughtOf(needles);
   process.kill(pid, 'SIGSTOP');
   const memory = openSync(`/proc/${pid}/mem`, 'r');
   const pages = openSync(`/proc/${pid}/pagemap`, 'r');
   try {
-    for (const region of writableRegions(pid)) search(memory, pages, region, needles, found);
+    for (const region of writableRegions(pid)) search({ memory, pages }, region, sought, found);
   } finally {
     closeSync(pages);
     closeSync(memory);
@@ -61,25 +65,74 @@ function writableRegions(pid: number): readonly Region[] {
   }));
 }
 
+/** A word of a needle, and where in the needle it is. */
+interface Mark {
+  readonly name: string;
+  readonly needle: Buffer;
+  readonly offset: number;
+}
+
+/** What is looked for, all of it in one pass: to look for each needle by itself would take as many times as long. */
+interface Sought {
+  readonly marks: ReadonlyMap<number, readonly Mark[]>;
+  /** Not zero at the digests of these words, so that nearly all words of a memory are passed over without a look at the map. */
+  readonly digests: Uint8Array;
+  /** Length of the longest needle. */
+  readonly longest: number;
+}
+
+const digestOf = (word: number): number => (word ^ (word >>> 16)) & 0xffff;
+
+function soughtOf(needles: Needles): Sought {
+  const marks = new Map<number, Mark[]>();
+  const digests = new Uint8Array(0x10000);
+  for (const [name, bytes] of Object.entries(needles)) {
+    const needle = Buffer.from(bytes);
+    if (needle.length < STRIDE_BYTES + WORD_BYTES) throw new Error(`${name} is too short to look for`);
+    for (let offset = 0; offset < STRIDE_BYTES; offset++) {
+      const word = wordsOf(Uint8Array.from(needle.subarray(offset, offset + WORD_BYTES)))[0] ?? 0;
+      marks.set(word, [...(marks.get(word) ?? []), { name, needle, offset }]);
+      digests[digestOf(word)] = 1;
+    }
+  }
+  return { marks, digests, longest: Math.max(...Object.values(needles).map(({ length }) => length)) };
+}
+
+const wordsOf = ({ buffer, byteOffset, length }: Uint8Array): Uint32Array =>
+  new Uint32Array(buffer, byteOffset, Math.floor(length / WORD_BYTES));
+
+interface Files {
+  readonly memory: number;
+  readonly pages: number;
+}
+
 /** Chunks overlap by the longest needle, so that none is missed between two of them. */
 function search(
-  memory: number,
-  pages: number,
+  { memory, pages }: Files,
   region: Region,
-  needles: Needles,
+  sought: Sought,
   found: Record<string, number>,
 ): void {
   const { start, end } = region;
-  const overlap = Math.max(...Object.values(needles).map(({ length }) => length));
-  const chunk = Buffer.alloc(Math.min(CHUNK_BYTES + overlap, end - start));
+  const chunk = Buffer.alloc(Math.min(CHUNK_BYTES + sought.longest, end - start));
   const isInUse = pagesInUse(pages, region);
   for (let at = start; at < end; at += CHUNK_BYTES) {
     // Most of what is set aside was never written to, and would be made by being read.
     if (!isInUse(at, Math.min(at + CHUNK_BYTES, end))) continue;
-    const filled = chunk.subarray(0, readUpTo(memory, chunk.subarray(0, end - at), at));
-    for (const [name, needle] of Object.entries(needles)) {
-      const times = countIn(filled, needle, CHUNK_BYTES);
-      if (times > 0) found[name] = (found[name] ?? 0) + times;
+    count(chunk.subarray(0, readUpTo(memory, chunk.subarray(0, end - at), at)), sought, found);
+  }
+}
+
+/** Adds how often each needle begins in a chunk. */
+function count(chunk: Buffer, { marks, digests }: Sought, found: Record<string, number>): void {
+  const words = wordsOf(chunk);
+  for (let index = 0; index < words.length; index += STRIDE_BYTES / WORD_BYTES) {
+    const word = words[index] ?? 0;
+    if (digests[digestOf(word)] === 0) continue;
+    for (const { name, needle, offset } of marks.get(word) ?? []) {
+      const at = index * WORD_BYTES - offset;
+      if (at < 0 || at >= CHUNK_BYTES) continue;
+      if (needle.equals(chunk.subarray(at, at + needle.length))) found[name] = (found[name] ?? 0) + 1;
     }
   }
 }
@@ -113,12 +166,4 @@ function readUpTo(memory: number, into: Uint8Array, position: number): number {
     }
   }
   return filled;
-}
-
-function countIn(haystack: Buffer, needle: Uint8Array, before: number): number {
-  let times = 0;
-  for (let at = haystack.indexOf(needle); at !== -1 && at < before; at = haystack.indexOf(needle, at + 1)) {
-    times++;
-  }
-  return times;
 }
