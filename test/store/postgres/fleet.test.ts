@@ -14,7 +14,7 @@ import { Member } from './fleet.ts';
 import { whyNoDatabase } from './installed.ts';
 
 const missing = whyNoDatabase();
-const OPERATIONS = isLong ? 2000 : 40;
+const OPERATIONS = isLong ? 2000 : 20;
 const COMMANDS = rounds(20);
 const LATE_VERSIONS = isLong ? 20 : 5;
 /** One that serves and the database at least. */
