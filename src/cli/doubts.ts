@@ -51,6 +51,15 @@ export class Doubts {
       this.#session.warn(this.#session.hintHere(doubt));
   }
 
+  /** Returns the values for messages: to a user at a terminal, with the name that only the main input has. */
+  async named(values: RawValues, filled: RawValues): Promise<RawValues> {
+    const { input, nameIn } = this.#cli;
+    const text = filled[input?.param ?? ''];
+    if (nameIn === undefined || values['name'] !== undefined || typeof text !== 'string' || !this.#isRead)
+      return values;
+    return { ...values, name: await nameIn(text) };
+  }
+
   /** Runs the operation. */
   async run(raw: RawValues, runner: Runner): Promise<Outcome<unknown>> {
     const { operation } = this.#called;

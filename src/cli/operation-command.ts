@@ -128,7 +128,7 @@ class Execution {
     const call = (wanted: RawValues) => this.#unlessThere(runner, wanted);
     const outcome = await this.#doubts.inOrder(raw, value, call);
     if (outcome === undefined) return DONE;
-    const exitCode = await this.#finish(outcome, values, byTheWay);
+    const exitCode = await this.#finish(outcome, await this.#doubts.named(values, filled), byTheWay);
     await this.#doubts.warn(values, runner, outcome.data);
     return exitCode;
   }

@@ -73,6 +73,20 @@ it('a public key to import is given as a text, or as @FILE', async () => {
   );
 });
 
+it('a restored key is named on a terminal, also where only the backup has its name', async () => {
+  const here = await DirectoryHere.withStore();
+  await here.ok('transit keys create rel --exportable --allow-plaintext-backup');
+  const backup = await here.ok('transit backup rel --yes');
+  const said = async (line: string, terminals: readonly ('in' | 'out' | 'err')[] = ['out', 'err']) => {
+    const { exitCode, out, err } = await here.run(line, { input: backup, terminals });
+    return [exitCode, out, err];
+  };
+  expect(await said('transit restore --force')).toEqual([0, '', 'Restored key rel.\n']);
+  expect(await said('transit restore other')).toEqual([0, '', 'Restored key other.\n']);
+  expect(await said('transit restore --force', [])).toEqual([0, '', '']);
+  expect(await said('transit restore --force -o json', [])).toEqual([0, '{}\n', '']);
+});
+
 it('encrypt refuses what is not a key type even if the key exists, and ignores a type that is one', async () => {
   const here = await DirectoryHere.withStore();
   const line = 'transit encrypt app hello --type';

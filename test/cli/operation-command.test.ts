@@ -131,7 +131,9 @@ describe('the command of an operation', () => {
 
   it('says what it waits for when standard input is a terminal, and is silent otherwise', async () => {
     const waiting = await run(['orders'], { terminals: ['in', 'err'], input: 'typed' });
-    expect(waiting.err).toMatch(/^Reading from standard input, end with Ctrl-D on an empty line…\n$/);
+    expect(waiting.err).toMatch(
+      /^No [a-z]+ given\. Reading from standard input, end with Ctrl-D on an empty line…\n$/,
+    );
     expect((await run(['orders'], { input: 'piped' })).err).toBe('');
     expect((await run(['orders', '-q'], { terminals: ['in', 'err'] })).err).toBe('');
   });

@@ -5,6 +5,7 @@ import { isObject, type JsonObject } from '../../ground/objects.ts';
 import { KEY_NAME } from '../../transit/key-document.ts';
 import { argument, type OwnCommand, switching, taking } from '../command.ts';
 import { openInFile } from '../files/in-file.ts';
+import { announceStandardInput } from '../files/input.ts';
 import { type JsonItem, LineCutter } from '../files/json-items.ts';
 import { printResult } from '../files/output.ts';
 import { type Given, numberOption, textOption } from '../given.ts';
@@ -260,7 +261,10 @@ const MOST_LINE_BYTES = 2 ** 28;
 
 /** Reads a file, or standard input, piece by piece: an audit log may be larger than memory. */
 async function* bytesOf(session: Session, file: string): AsyncGenerator<Buffer> {
-  if (file === '-') return yield* chunksOf(session.streams.in);
+  if (file === '-') {
+    announceStandardInput(session);
+    return yield* chunksOf(session.streams.in);
+  }
   const input = openInFile(file, 'FILE');
   try {
     yield* chunksOf(input);

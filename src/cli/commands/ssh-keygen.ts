@@ -14,7 +14,7 @@ import { parseSshSignature, type SshSignature, verifySshSignature } from '../../
 import { type Command, type OptionSpec, switching } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { readFileWhole } from '../files/in-file.ts';
-import { inputText, MAX_INPUT_BYTES, readShortText } from '../files/input.ts';
+import { inputText, MAX_INPUT_BYTES, readShortText, readStandardInput } from '../files/input.ts';
 import { writeOutFile } from '../files/out-file.ts';
 import { type Given, textOption } from '../given.ts';
 import type { Session } from '../session.ts';
@@ -171,7 +171,7 @@ function timeOf({ options }: Given): number {
 /** Whether the signature is that of standard input, for the requested namespace. */
 function holds(session: Session, given: Given, signature: SshSignature): boolean {
   if (signature.namespace !== required(given, 'namespace')) return false;
-  const message = session.streams.in.readAll(MAX_INPUT_BYTES);
+  const message = readStandardInput(session);
   return verifySshSignature(signature, createHash(signature.hash).update(message).digest());
 }
 

@@ -50,7 +50,7 @@ export function openInput(session: Session, source: InputSource): OpenedInput | 
   if (path === undefined && value !== undefined && value !== STANDARD) return Buffer.from(value);
   const isAbsent = source.onRequest || (source.optional && session.streams.in.isTerminal);
   if (value === undefined && path === undefined && isAbsent) return undefined;
-  announceStandardInput(session);
+  announceStandardInput(session, value === undefined && path === undefined ? source.label : undefined);
   return { input: session.streams.in, close: () => undefined };
 }
 
@@ -81,10 +81,15 @@ export function readStandardInput(session: Session, maxBytes = MAX_INPUT_BYTES):
 export const readFileOrInput = (session: Session, path: string, field: string, maxBytes: number): Buffer =>
   path === STANDARD ? readStandardInput(session, maxBytes) : readFileWhole(path, field, maxBytes);
 
-export function announceStandardInput(session: Session): void {
+/**
+ * Says what the command waits for on a terminal.
+ * @param omitted argument that standard input stands in for because it was not given
+ */
+export function announceStandardInput(session: Session, omitted?: string): void {
   if (!session.streams.in.isTerminal) return;
   const end = process.platform === 'win32' ? 'Ctrl-Z and Enter' : 'Ctrl-D';
-  session.say(`Reading from standard input, end with ${end} on an empty line…`);
+  const why = omitted === undefined ? '' : `No ${omitted} given. `;
+  session.say(`${why}Reading from standard input, end with ${end} on an empty line…`);
 }
 
 /**

@@ -282,6 +282,8 @@ export interface CliShape<D> {
    * printed everywhere.
    */
   done?(values: JsonObject, data?: D, existing?: true, unchanged?: number): string;
+  /** Returns the name in the main input, for `done` on a terminal if none was given. */
+  nameIn?(input: string): Promise<string | undefined>;
   /** Returns the message that a terminal shows in place of the result, e.g. `Created workspace web in acme.` */
   instead?(values: JsonObject, data: D): string;
   /**

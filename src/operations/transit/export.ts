@@ -162,6 +162,7 @@ export const restore = transitOperation({
       what: 'the backup',
       expected: { what: 'a key backup', hint: 'use the output of "coffer transit backup NAME"' },
     },
+    nameIn: async (backup) => (await import('../../transit/backup/backup-name.ts')).nameInBackup(backup),
     done: ({ name }) => (name === undefined ? 'Restored the key.' : `Restored key ${name}.`),
     examples: {
       'coffer transit restore --in orders.backup': 'Restore under the original name',
