@@ -59,7 +59,7 @@ const FLOORS = [16, 6] as const;
 
 /**
  * Formats a table. In a terminal too narrow for it, the lesser columns are left out and cells are wrapped; if even that
- * does not suffice, each row is a list with one cell per line. It ends with a newline.
+ * does not suffice, each row is a list with one cell per line, and of names only a list. It ends with a newline.
  * @see docs/decisions/0291
  */
 export function drawTable(table: DrawnTable, style: TableStyle): string {
@@ -67,7 +67,11 @@ export function drawTable(table: DrawnTable, style: TableStyle): string {
   const chalk = new Chalk({ level: style.colour ? 1 : 0 });
   const [shown, widths] = style.boxed ? fittingTable(table, style) : [table, undefined];
   const lines =
-    widths === 'too many columns' ? recordLines(shown, chalk) : gridLines(shown, style, widths, chalk);
+    widths !== 'too many columns'
+      ? gridLines(shown, style, widths, chalk)
+      : shown.head.length === 1
+        ? nameLines(shown, chalk)
+        : recordLines(shown, chalk);
   const below = [summary, note].filter((line) => line !== undefined).map((line) => chalk.dim(line));
   return [...lines, ...below].map((line) => `${line.trimEnd()}\n`).join('');
 }
@@ -207,6 +211,12 @@ function drawn(
 
 const recordLines = ({ head, rows }: DrawnTable, chalk: ChalkInstance): readonly string[] =>
   rows.flatMap((row) => [...row.map((cell, column) => `${chalk.bold(head[column] ?? '')}: ${cell}`), '']);
+
+/** Returns the cells of the only column that is left, whose values are copied, each on a line of its own. */
+const nameLines = ({ head, rows }: DrawnTable, chalk: ChalkInstance): readonly string[] => [
+  chalk.bold(head[0] ?? ''),
+  ...rows.map(([cell = '']) => cell),
+];
 
 /** Returns the widths of the cells with which the table fits. */
 function widthsFor(rows: readonly (readonly string[])[], columns: number, whole: number | undefined): Widths {

@@ -219,6 +219,7 @@ export const mountListing = (head: string, second: (mount: MountsByPath[string])
       mount.accessor,
       mount.description,
     ]),
+    whole: 0,
     lesser: [2],
   }),
   lines: (mounts: MountsByPath) => Object.keys(mounts),

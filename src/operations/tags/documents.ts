@@ -386,11 +386,11 @@ export function listing<R>(
 ) {
   const table = ({ data }: Resources<R>): Table => ({
     head: [...head, 'Created', 'ID'],
-    rows: data.map((resource) => {
-      const [name, second, created, id] = cells(resource);
-      return [name, second, { time: shortTime(created) }, id];
-    }),
-    lesser: [3, 2],
+    rows: data
+      .map(cells)
+      .map(([name, second, created, id]) => [name, second, { time: shortTime(created) }, id]),
+    whole: 0,
+    lesser: [3, 2, 1],
   });
   const lines = ({ data }: Resources<R>): readonly string[] => data.map((resource) => cells(resource)[0]);
   // A command that takes several names prints all their resources at once.

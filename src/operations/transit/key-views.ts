@@ -23,7 +23,7 @@ export async function keyListTable(
   { keys }: { readonly keys: readonly string[] },
   { runner, wide }: TerminalContext,
 ): Promise<readonly Table[]> {
-  const names = (): Table => ({ head: ['Name'], rows: keys.map((name) => [name]) });
+  const names = (): Table => ({ head: ['Name'], rows: keys.map((name) => [name]), whole: 0 });
   if (!wide && keys.length > MAX_DETAILED) return [names()];
   const found: (KeyData | Unread)[] = [];
   for (let next = 0; next < keys.length && !found.includes('denied'); next = found.length) {
@@ -38,7 +38,7 @@ export async function keyListTable(
   });
   const isEmpty = rows.every(([, type]) => type === '');
   const head = ['Name', 'Type', 'Latest version', 'Created', 'Rotated'];
-  return [isEmpty ? names() : { head, rows, lesser: [3, 4, 1] }];
+  return [isEmpty ? names() : { head, rows, whole: 0, lesser: [3, 4, 2, 1] }];
 }
 
 /** Why a key has no details; undefined if another process has deleted it since. */
