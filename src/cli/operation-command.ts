@@ -21,7 +21,7 @@ import {
   type OutputShape,
   printResult,
   resultBytes,
-  sayWritten,
+  warnOfNoResult,
 } from './files/output.ts';
 import { type Given, textOption } from './given.ts';
 import { emptyListOf, warnOfMore } from './listing.ts';
@@ -342,7 +342,7 @@ class Execution {
       const nothing = settings.format === 'json' ? {} : undefined;
       const result = resultOf(outcome) ?? nothing;
       await this.#print(result, undefined, outcome);
-      if (this.#out !== undefined) sayWritten(this.#session, cli, this.#out, result);
+      if (this.#out !== undefined && result === undefined) warnOfNoResult(this.#session, this.#out);
       if (cli.paged && formatFor(this.#session, cli, this.#destination) === 'raw')
         warnOfMore(this.#session, this.#given, outcome.data);
     }

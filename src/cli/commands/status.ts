@@ -228,12 +228,15 @@ async function localFacts(shown: LocalStatus, { place }: PlaceWords): Promise<re
     [place.charAt(0).toUpperCase() + place.slice(1), location],
     ['State', lifetime !== undefined ? `unlocked for ${lifetime}` : locked ? 'locked' : 'unlocked'],
     ['Agent', agent?.locked ? 'locked' : undefined],
-    ['Unlocks with', slots.map(({ kind }) => kindNames[kind].replace(/^an? |^the /, '')).join(', ')],
+    ['Opens with', slots.map(({ kind }) => kindNames[kind].replace(/^an? |^the /, '')).join(', ')],
     ['Created', { time: created }],
     ['Keys', count(keys)],
     ['Mounts', count(mounts)],
     ['Organizations', count(organizations)],
-    ['Damaged slots', damaged === undefined ? undefined : `${damaged.length}: run "coffer doctor"`],
+    [
+      'Damaged',
+      damaged && `${damaged.length === 1 ? '1 slot' : `${damaged.length} slots`}: run "coffer doctor"`,
+    ],
   ];
 }
 

@@ -1,7 +1,7 @@
 import { isThere } from '../../ground/directories.ts';
 import { closing, invalid } from '../../ground/errors.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
-import { copiedFirst } from '../../operations/tags/documents.ts';
+import { copiedFirst, counted } from '../../operations/tags/documents.ts';
 import { FORMAT_NAMES, formatOf, loadFormat, MAX_FILE_BYTES } from '../../tag-files/formats.ts';
 import type { TagFile, TagFormatName } from '../../tag-files/tag-file.ts';
 import { toTree } from '../../tag-files/tree.ts';
@@ -80,7 +80,9 @@ export const exportTags: OwnCommand = {
     const { print } = await loadFormat(format);
     const whole = await readWhole(session, await session.runner(), organization);
     const content = fileOf(whole);
-    const shape = { lines: () => [print(content)], result: { member: '', as: 'text' } } as const;
+    const { tags, workspaces } = content;
+    const written = `${counted(tags.length, 'tag')} and ${counted(workspaces.size, 'workspace')}`;
+    const shape = { lines: () => [print(content)], result: { member: '', as: 'text' }, written } as const;
     await printResult(session, toTree(content), shape, { file: place, keepBase64: true });
     return whole.isWhole ? DONE : FAILED;
   },

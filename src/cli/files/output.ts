@@ -23,7 +23,10 @@ import { type OutPlace, writeOutFile } from './out-file.ts';
 export type OutputShape = Pick<
   CliShape<unknown>,
   'result' | 'lines' | 'table' | 'forTerminal' | 'details' | 'empty'
->;
+> & {
+  /** Description of the result, for the message that the file of `--out` has it. */
+  readonly written?: string;
+};
 
 /** Destination and form of results. */
 export interface Destination {
@@ -56,6 +59,7 @@ export async function printResult(
   const text = await rendered(session, data, shape, destination);
   if (destination.file === undefined) return isRead(() => session.streams.out.write(text));
   await writeOutFile(destination.file, text);
+  sayWritten(session, shape, destination.file);
   return true;
 }
 
@@ -96,19 +100,17 @@ function emptyText(session: Session, { what, create }: EmptyList): string {
   return `No ${what} yet. Create one: ${[create, ...session.placeOptions()].join(' ')}`;
 }
 
-/**
- * Says on a terminal, which shows nothing else of the result, that the file of `--out` has it now. Warns if there was no
- * result: no file was written.
- */
-export function sayWritten(session: Session, { result }: OutputShape, to: OutPlace, data: unknown): void {
-  if (data === undefined) {
-    session.warn(`this command has no result, so ${to.path} was not written`);
-    return;
-  }
+/** Says on a terminal, which shows nothing else of the result, that the file of `--out` has it now. */
+function sayWritten(session: Session, { result, written }: OutputShape, to: OutPlace): void {
   const { format } = session.settings;
   const isValue = result !== undefined && result.as !== 'lines' && (format === undefined || format === 'raw');
-  session.remark(`Wrote the ${isValue ? inWords(result.member) : 'result'} to ${to.path}.`);
+  const what = written ?? `the ${isValue ? inWords(result.member) : 'result'}`;
+  session.remark(`Wrote ${what} to ${to.path}.`);
 }
+
+/** Warns that there was no result: no file was written. */
+export const warnOfNoResult = (session: Session, to: OutPlace): void =>
+  session.warn(`this command has no result, so ${to.path} was not written`);
 
 const isToTerminal = ({ streams }: Session, { file }: Destination): boolean =>
   file === undefined && streams.out.isTerminal;

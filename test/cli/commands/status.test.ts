@@ -40,7 +40,7 @@ describe('a status', () => {
     expect(rowsOf(out)).toEqual([
       `Directory: ${here.file('store')}`,
       'State: unlocked',
-      'Unlocks with: master key',
+      'Opens with: master key',
       'Created: just now',
       'Keys: 0',
       'Mounts: 1',
@@ -52,6 +52,8 @@ describe('a status', () => {
     expect((await shown('status')).out).toMatch(
       /^state\tunlocked\nopens with\traw\ndirectory\t.*\nformat\t2\n/,
     );
+    const wide = (await shown('status -o wide', 120)).out.toLowerCase();
+    for (const row of rowsOf(out)) expect(wide).toContain(`│ ${row.split(': ')[0]?.toLowerCase()} `);
     const agent = (await shown('agent status', 200)).out;
     expect(agent).toContain('│ State  │ no agent');
     expect(agent).toContain('More: coffer agent status -o wide\n');
