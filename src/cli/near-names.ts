@@ -70,7 +70,8 @@ async function withList(
   const { hint } = known;
   if (!isAboutMissing(known)) return known;
   const [first] = words;
-  if (known.kind === 'not-found' && KEYS.has(first?.spec.offers)) {
+  const isPlain = hint === undefined || hint.includes('keys list"');
+  if (isPlain && known.kind === 'not-found' && KEYS.has(first?.spec.offers)) {
     const { keyCreation } = await import('./key-creation.ts');
     const creation = keyCreation(invocation, first?.word ?? '');
     if (creation !== undefined) return withOtherHint(known, creation);

@@ -25,7 +25,7 @@ export function sealValue(material: Uint8Array, name: string, text: string, rand
 /** Decrypts a value; undefined if it is not encrypted under this material, or has another name. */
 function openValue(material: Uint8Array, name: string, payload: string): Buffer | undefined {
   const bytes = Buffer.from(payload, 'base64');
-  if (bytes.toString('base64') !== payload) return undefined;
+  if (bytes.length < NONCE_BYTES || bytes.toString('base64') !== payload) return undefined;
   const [nonce, sealed] = [bytes.subarray(0, NONCE_BYTES), bytes.subarray(NONCE_BYTES)];
   return unlessRefused(() => cipherUnder(material).decrypt(nonce, sealed, utf8(name)), undefined);
 }

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ServerProcess, startServerProcess } from '../servers/server-process.ts';
 import { binary, emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
-import { canUseTerminals, onTerminal } from './terminal.ts';
+import { canUseTerminals, hurried, onTerminal } from './terminal.ts';
 
 /** A server, whoever is at its store beside it, and more tags than one call takes. */
 
@@ -100,6 +100,7 @@ it.skipIf(!canUseTerminals)('deleting them shows how far it is, and says what wa
   await place.ok('tags import many.csv');
   const { screen, text, exitCode } = onTerminal(place, 'coffer tags delete t{0000..2049}', {
     steps: [[`Delete ${TAGS} tags, used 0 times by workspaces?`, 'y\r']],
+    environment: hurried,
   });
   expect(exitCode).toBe(0);
   expect(screen).toMatch(/\[[#-]+\] +\d+ % [\d,]+ tags/);

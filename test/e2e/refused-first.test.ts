@@ -43,6 +43,7 @@ const REFUSED: readonly (readonly [line: string, exitCode: number, message: stri
   ['delete transit/keys/orders', 1, 'key orders may not be deleted'],
   ['policy delete default', 2, 'cannot delete default policy'],
   ['auth disable token', 2, 'the login method "token" cannot be disabled'],
+  ['token revoke 0000', 3, 'no token with this ID or accessor, nothing was revoked'],
   ['slots remove 0000000000000000', 3, 'no slot "0000000000000000"'],
   ['projects delete nowhere', 3, 'not found'],
   ['mounts remove nowhere', 3, 'no mount "nowhere" (run "coffer mounts list")'],
@@ -80,7 +81,8 @@ describe('a change that would be refused', () => {
       expect(await here.refused(line, 2)).toContain(
         "missing required argument 'ID' (usage: coffer token revoke ID",
       );
-    expect(await here.refused('token revoke 0000', 2)).toContain('use --yes to skip the confirmation');
+    const { accessor } = JSON.parse(await here.ok('token create -o json')) as { accessor: string };
+    expect(await here.refused(`token revoke ${accessor}`, 2)).toContain('use --yes to skip the confirmation');
   });
 
   it.each(REFUSED)('is refused before the user is asked: %s', async (line, exitCode, message) => {

@@ -44,6 +44,11 @@ export const stopped = (line: string, file: string): string =>
     'kill -STOP $!; sleep 1.5; kill -CONT $!; wait $!',
   ].join('\n');
 
+/** Variables with which a short job is a long one, and shows its progress. */
+export const hurried = {
+  NODE_OPTIONS: `--require ${fileURLToPath(new URL('hurried.preload.cjs', import.meta.url))}`,
+};
+
 /** Runs a shell script with `coffer` in it on a terminal. */
 export function onTerminal(place: Place, script: string, options: TerminalOptions = {}): Screen {
   const define = `coffer() { ${commandLine()} "$@"; }`;
