@@ -174,7 +174,8 @@ describe('what is shown', () => {
         ['a', '2', { time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/) }, ids['a']],
         ['b', '1', { time: expect.stringMatching(/Z$/) }, ids['b']],
       ],
-      lesser: [3, 2],
+      whole: 0,
+      lesser: [3, 2, 1],
       summary: 'Page 1 of 1, 2 tags',
     });
     expect(lines?.(document)).toEqual(['a', 'b']);
