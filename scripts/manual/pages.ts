@@ -167,8 +167,8 @@ function agePluginBody(): string[] {
     bold('age-plugin-coffer'),
     heading('Description'),
     ...paragraph(
-      'What age starts for identities and recipients of "coffer agent offer NAME --age". It passes on what age says to the agent of the store, or opens the ' +
-        'store itself where there is none.',
+      'age starts this program for identities and recipients printed by "coffer agent offer NAME --age". It forwards the requests of age to the agent; if no ' +
+        'agent has the store unlocked, it unlocks the store itself.',
     ),
     ...examples(agePlugin.examples ?? []),
     ...seeAlso([pageOf('agent offer'), ROOT]),

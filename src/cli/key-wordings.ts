@@ -151,7 +151,7 @@ export const OF_KEYS: readonly Rewording[] = [
     'min_available_version must be at least 1',
   ],
   [
-    /^missing 'context' for key derivation; .*/s,
+    /^(?:error deriving key: )?missing 'context' for key derivation; .*/s,
     'missing context: the key is derived, and needs one for everything it does',
   ],
   [/^'bytes' cannot be less than 1$/, 'too few bytes'],

@@ -48,7 +48,7 @@ export const bindingsOf = (record: {
  * @throws `invalid` naming the violated rule
  */
 export function bindingKey(key: string, field?: string): string {
-  if (key === '') throw refused(ownWords("Key can't be blank"), 'use a key', field);
+  if (key === '') throw refused(ownWords("Key can't be blank"), 'write the tag as KEY=VALUE or KEY', field);
   checkLetters('Key', key, MAX_KEY_LENGTH, field);
   if (RESERVED_PREFIX.test(key))
     throw refused(ownWords('Key is invalid'), 'keys cannot begin with hc: or hcp:', field);

@@ -88,7 +88,7 @@ export function parseVersioned(text: string, format: VersionFormat, noun: Noun) 
     throw refusal(
       noun,
       `${noun.invalid}: version number could not be decoded`,
-      'expected an integer after the first v',
+      `expected a version number after "${start}"`,
     );
   }
   return { version, payload: text.slice(end + format.separator.length) };

@@ -105,7 +105,7 @@ export function contextKeyFor(
     if (context !== undefined || !(error instanceof Error)) throw error;
     throw invalid(`error deriving key: ${error.message}`, {
       field: 'context',
-      hint: 'use the context that the signature belongs to',
+      hint: 'use the same context to sign and to verify',
     });
   }
 }

@@ -52,7 +52,7 @@ describe('"coffer team init" in a repository with values of a store', () => {
     await withStore(people);
     const bob = people.person('bob');
     expect((await bob.place.run('team init')).stderr).toContain(
-      'are encrypted with a key of a store that is not here, so the keyring cannot open them: see "coffer help sharing".',
+      'are encrypted with a key of a store that is not on this machine, not with a key of the keyring: see "coffer help sharing".',
     );
     expect(await bob.place.refused('secrets get a.env DB', 3)).toContain(
       'no version 2 of key "app" (the author of the file may have left out',

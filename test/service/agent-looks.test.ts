@@ -86,7 +86,7 @@ describe('an agent', () => {
     await work;
     isReachable = false;
     await pass(5000);
-    expect(reasons()).toEqual(['its sockets are gone']);
+    expect(reasons()).toEqual(['its sockets were deleted or replaced']);
   });
 
   it.each([

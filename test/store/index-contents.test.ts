@@ -175,7 +175,7 @@ describe('the repair of an index whose content is another', () => {
     const { mended: done } = await repaired(directory);
     expect(done.map(({ done: text }) => text).sort()).toEqual([
       'was a leftover of the index of others and was deleted',
-      'was listed again: one of things; if it had been deleted, delete it again',
+      'was missing from the index of things and was added to it again (one); if you had deleted it, delete it again',
       'was rebuilt: the index of things, with 3',
     ]);
     expect(await examined(directory)).toEqual([]);

@@ -58,8 +58,9 @@ export const trust: OwnCommand = {
   options: [identityOption],
   details:
     'Checks that the keyring of the repository contains the change with this ID and all earlier ones, ' +
-    'and records on this machine that it is genuine. "coffer team add" prints the ID of its change. If two admins ' +
-    'removed each other, use the ID of one removal: its author stays.',
+    'and records on this machine that it is genuine. "coffer team add" prints the ID of the change that it makes. If two ' +
+    'admins removed each other, ask in person which one stays, and use the ID of the removal that this admin made; ' +
+    'the error names both IDs.',
   examples: [
     [
       'coffer team trust 22sx-08km-gprp-h0n6-x84k-5x7n-y91q-d3ec',

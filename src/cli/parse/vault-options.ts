@@ -16,12 +16,12 @@ const formatWith = (help: string): OptionSpec =>
 
 /** Option of commands for any path, lists included. */
 export const formatOption = formatWith(
-  'Like --output, but json prints what Vault does: the whole response, with the result in data; of a list only the names.',
+  'Like --output, but json prints the whole response as Vault does, with the result in its member "data"; for a list, only the names.',
 );
 
 /** Option of commands whose result is in the members `auth` or `data`. */
 export const tokenFormatOption = formatWith(
-  'Like --output, but json prints what Vault does: the whole response, with the result in auth or data.',
+  'Like --output, but json prints the whole response as Vault does, with the result in its member "auth" or "data".',
 );
 
 /** Makes a command use the caller's own token. */

@@ -207,7 +207,7 @@ export function sayHowToMove(session: Session, files: readonly RuledFile[], key:
   const place = ownPlace(session);
   if (place === undefined) {
     session.say(
-      `${paths} ${are} encrypted with a key of a store that is not here, so the keyring cannot open ${files.length === 1 ? 'it' : 'them'}: see "coffer help sharing".`,
+      `${paths} ${are} encrypted with a key of a store that is not on this machine, not with a key of the keyring: see "coffer help sharing".`,
     );
     return;
   }

@@ -195,12 +195,12 @@ export const storeFormat: Topic = {
     {
       heading: 'Files outside the store',
       blocks: [
-        'These remain when Coffer is uninstalled, besides the store. On macOS and Windows they are in the directories for such files there.',
+        'These remain when Coffer is uninstalled, besides the store.',
         {
           terms: [
             [
               '~/.local/state/coffer',
-              'Tokens of "coffer login", keyrings that you trust, and the last state seen of each store.',
+              'Tokens of "coffer login", keyrings that you trust, and the last state seen of each store. On macOS it is ~/Library/Application Support/coffer-state, on Windows %LOCALAPPDATA%\\coffer-state.',
             ],
             [
               '/run/user/UID/coffer, else ~/.cache/coffer/run',

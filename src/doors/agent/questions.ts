@@ -47,7 +47,10 @@ export function consentBy({ name }: AgentDoorKind, ask: Ask | undefined, now = e
 
   return async (offer: Offer, what, gone) => {
     if (!offer.confirm) return;
-    if (ask === undefined) throw denied('cannot prompt for confirmation');
+    if (ask === undefined)
+      throw denied(
+        'the agent cannot ask for confirmation: it has neither a terminal nor a program for that (SSH_ASKPASS)',
+      );
     const key = keyNameOf(offer);
     const answers = madeOnce(known, key, () => ({
       last: Promise.resolve(),

@@ -71,7 +71,7 @@ export const eachKey = keyInPath('Name of the key.', { positional: 'each', refer
 
 /** Hash functions of RSA-OAEP for keys on their way between servers. */
 export const derived = flag({
-  help: 'Use a separate key, derived from this one, for each context (a value that encrypt and decrypt then require).',
+  help: 'Use a separate key, derived from this one, for each context (a value that must then be given whenever the key is used).',
   default: false,
 });
 

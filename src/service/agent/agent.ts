@@ -321,7 +321,7 @@ export class Agent implements ServerState {
   }
 
   async #watch(): Promise<void> {
-    if (!this.#options.isReachable()) await this.lock('its sockets are gone');
+    if (!this.#options.isReachable()) await this.lock('its sockets were deleted or replaced');
     else if (this.#busy > 0) this.#lifetime.use();
     const { lookedAt = Date.now() } = this.#open ?? {};
     // A clock that was set back must not delay the next check.

@@ -334,7 +334,7 @@ async function writeIndex(
   // The document was always readable by ID; now it is listed as well.
   const listed = added.map((id) => ({
     file: fileOf({ space: 'document', collection, id }),
-    done: `was listed again: ${id} of ${collection}; if it had been deleted, delete it again`,
+    done: `was missing from the index of ${collection} and was added to it again (${id}); if you had deleted it, delete it again`,
   }));
   return [index, ...listed];
 }

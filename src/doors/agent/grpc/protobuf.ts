@@ -36,7 +36,7 @@ export function parseFields(message: Buffer): ProtobufFields {
       if (byte < 0x80) return value;
       scale *= 0x80;
     }
-    throw invalid('a number of this message is not terminated');
+    throw invalid('the request has a number without an end');
   };
   const pass = (length: number): Extent => {
     reader.skip(length);
@@ -45,7 +45,7 @@ export function parseFields(message: Buffer): ProtobufFields {
   while (!reader.isAtEnd) {
     const key = varint();
     const number = Math.floor(key / 2 ** FIELD_BITS);
-    if (number < 1 || number > MOST_FIELD) throw invalid(`this message has a field of the number ${number}`);
+    if (number < 1 || number > MOST_FIELD) throw invalid(`invalid field number ${number} in the request`);
     switch (key % 2 ** FIELD_BITS) {
       case VARINT:
         varint();

@@ -226,9 +226,9 @@ async function putInPlace(
     await writeDurably(kept, present);
     await syncChanged(layout.log);
     const why = isIntact
-      ? `had: the log, which may be an older copy, ${bytes === undefined ? 'deletes it' : 'has another one'}`
-      : `had before: its last one was damaged in ${piece.path} at offset ${piece.offset}`;
-    mended.push({ place: { file: kept }, done: `is the content that ${nameOf(ref)} ${why}` });
+      ? `the content of ${nameOf(ref)} from before the repair: the log ${bytes === undefined ? 'says that it was deleted' : 'has different content'}, but may be older`
+      : `an older content of ${nameOf(ref)}: the last one was damaged in ${piece.path} at offset ${piece.offset}`;
+    mended.push({ place: { file: kept }, done: `is ${why}` });
   }
   if (bytes === undefined) {
     deleteFile(path);
