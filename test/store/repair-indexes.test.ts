@@ -120,7 +120,10 @@ describe('the repair of indexes', () => {
       { file: path, reason: 'is not listed in the index that it belongs in' },
     ]);
     const { mended: done } = await repaired(directory);
-    expect(done).toMatchObject([{}, { file: path, done: expect.stringContaining('one of things') }]);
+    expect(done).toMatchObject([
+      {},
+      { file: path, done: expect.stringContaining('the index of things and was added to it again (one)') },
+    ]);
     expect(await store.read((view) => view.list('things'))).toEqual([...IDS].sort());
   });
 

@@ -67,5 +67,7 @@ it('takes no no from who has hung up', async () => {
 });
 
 it('is a no where nobody can be asked', async () => {
-  await expect(consentBy(ssh, undefined)(laptop, 'log in', waiting())).rejects.toThrow('cannot prompt');
+  await expect(consentBy(ssh, undefined)(laptop, 'log in', waiting())).rejects.toThrow(
+    'the agent cannot ask for confirmation',
+  );
 });
