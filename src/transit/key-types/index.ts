@@ -1,6 +1,7 @@
 /** Registry of key types. Each type or family of types has a file with everything that Coffer knows about it. */
 
-import { ecdsa, ed25519 } from './ecdsa.ts';
+import { ecdsa } from './ecdsa.ts';
+import { ed25519 } from './ed25519.ts';
 import type { FamilyName, KeyProtocol, KeyType } from './key-type.ts';
 import type { KeyTypeName } from './names.ts';
 import { mlDsa, slhDsa } from './post-quantum.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../../src/ground/random.ts';
 import { keyData } from '../../../src/operations/transit/key-data.ts';
-import { ed25519 } from '../../../src/transit/key-types/ecdsa.ts';
+import { ed25519 } from '../../../src/transit/key-types/ed25519.ts';
 import { NamedKey } from '../../../src/transit/named-key.ts';
 import { goEntry } from '../../reference/go-backup.ts';
 import { rejectionOf, thrownBy } from '../../reference/thrown.ts';

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../../src/ground/random.ts';
-import { ed25519 } from '../../../src/transit/key-types/ecdsa.ts';
+import { ed25519 } from '../../../src/transit/key-types/ed25519.ts';
 import type { SignatureOptions } from '../../../src/transit/key-types/key-type.ts';
 import { rejectionOf, thrownBy } from '../../reference/thrown.ts';
 
