@@ -205,10 +205,12 @@ export const newPrivateKey = (type: string, options: object = {}): Promise<KeyOb
     });
   });
 
-/** Converts base64url numbers of JSON Web Keys (RFC 7518, 6.3) to the big integers of backups. */
+/** Converts big-endian bytes, which may be none, to the big integer of backups. */
+export const numberOf = (bytes: Buffer): bigint => BigInt(`0x${bytes.toString('hex') || '0'}`);
 
+/** Converts base64url numbers of JSON Web Keys (RFC 7518, 6.3) to the big integers of backups. */
 export const fromBase64Url = (text: string | undefined): bigint =>
-  BigInt(`0x${Buffer.from(text ?? '', 'base64url').toString('hex') || '0'}`);
+  numberOf(Buffer.from(text ?? '', 'base64url'));
 
 /**
  * Converts the other way.

@@ -9,7 +9,7 @@ import {
   publicEncrypt,
 } from 'node:crypto';
 import { type CofferError, failingAs, inauthentic, invalid, ownWords } from '../../ground/errors.ts';
-import { modulusBitsOf, rsaNumbers } from '../../ground/rsa-numbers.ts';
+import { modulusBitsOf, rsaNumbers } from '../../ground/foreign-keys.ts';
 import {
   bitLength,
   certifiedBy,
@@ -18,6 +18,7 @@ import {
   type KeyPair,
   keyOf,
   newPrivateKey,
+  numberOf,
   openKeyPair,
   pkcs8Of,
   refusedBackup,
@@ -183,14 +184,23 @@ const signing: Signing<KeyPair> = {
   certification: certifiedBy('sha256', SHA256_WITH_RSA),
 };
 
-function requireModulus(key: KeyObject, modulusBits: number): void {
+function requireFit(key: KeyObject, modulusBits: number): void {
   requireKeyKind(key, 'rsa', `rsa-${modulusBits}`);
   const bits = modulusBitsOf(key) ?? 0;
-  if (bits === modulusBits) return;
-  throw invalid(`invalid key size: expected ${modulusBits / 8} bytes, got ${Math.ceil(bits / 8)} bytes`, {
-    field: 'type',
-  });
+  if (bits !== modulusBits) {
+    throw invalid(`invalid key size: expected ${modulusBits / 8} bytes, got ${Math.ceil(bits / 8)} bytes`, {
+      field: 'type',
+    });
+  }
+  const { rsaPublic } = key.type === 'public' ? rsaToBackup(key) : {};
+  if (rsaPublic !== undefined) failingAs(unusablePublicKey, () => checkPublic(rsaPublic, modulusBits));
 }
+
+const unusablePublicKey = (): CofferError =>
+  invalid(ownWords('error parsing public key: not a usable RSA key'), {
+    field: 'public_key',
+    hint: `the modulus must be odd, and the public exponent an odd number from 3 to ${MAX_EXPONENT}`,
+  });
 
 let lastTurn: Promise<unknown> = Promise.resolve();
 
@@ -213,7 +223,7 @@ function rsaType(modulusBits: number, backupNumber: number): KeyType<KeyPair> {
     publicKeyEncryption: encryption,
     signing,
     importing: importingPairs(
-      (key) => requireModulus(key, modulusBits),
+      (key) => requireFit(key, modulusBits),
       (key) => requireRestorable(() => rsaFromBackup(rsaToBackup(key), modulusBits)),
     ),
     open: openKeyPair,
@@ -269,8 +279,8 @@ const rsaBackup = (number: number, modulusBits: number): BackupForm => ({
 export function rsaToBackup(key: KeyObject): BackupMaterial {
   const numbers = rsaNumbers(key);
   if (numbers === undefined) throw new TypeError('an RSA key is needed');
-  const n = BigInt(`0x${numbers.modulus.toString('hex')}`);
-  const e = BigInt(`0x${numbers.exponent.toString('hex')}`);
+  const n = numberOf(numbers.modulus);
+  const e = numberOf(numbers.exponent);
   if (key.type === 'public') return { rsaPublic: { n, e } };
   if (e > MAX_EXPONENT) throw unusableExponent();
   const jwk = key.export({ format: 'jwk' });

@@ -173,6 +173,22 @@ describe('importing an RSA key', () => {
     expect(await rejectionOf(Promise.resolve(rsa2048.importing?.secret(pkcs8)))).toMatchObject(mismatch);
   });
 
+  it.each([
+    ['0', 'AA'],
+    ['1, with which everybody can compute signatures', 'AQ'],
+    ['even', 'Ag'],
+    ['too large for Vault', 'gAAAAQ'],
+  ])('that is public is refused if its exponent is %s', async (_, e) => {
+    const { n = '' } = node.publicKey.export({ format: 'jwk' });
+    const key = createPublicKey({ key: { kty: 'RSA', n, e }, format: 'jwk' });
+    const pem = key.export({ format: 'pem', type: 'spki' }).toString();
+    expect(thrownBy(() => rsa2048.importing?.publicKey?.(pem))).toMatchObject({
+      kind: 'invalid',
+      field: 'public_key',
+      message: 'error parsing public key: not a usable RSA key',
+    });
+  });
+
   it('of three primes is refused: a backup would bring back two of them', async () => {
     const generate = [
       '-algorithm',
