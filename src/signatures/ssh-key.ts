@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { CURVES, type Curve, curveOf } from '../ground/curves.ts';
 import { asCofferError, invalid, unsupported } from '../ground/errors.ts';
-import { modulusBitsOf, rsaNumbers } from '../ground/rsa-numbers.ts';
+import { modulusBitsOf, rsaNumbers } from '../ground/foreign-keys.ts';
 import { withoutLast } from '../ground/trim.ts';
 import { mpint, SshReader, string } from './ssh-wire.ts';
 

@@ -8,7 +8,7 @@ import {
 } from 'node:crypto';
 import { utf8, wipe } from '../ground/bytes.ts';
 import { invalid, unsupported } from '../ground/errors.ts';
-import { isSameKey } from '../ground/same-key.ts';
+import { isSameKey } from '../ground/foreign-keys.ts';
 import { keyOfSshBlob } from './ssh-key.ts';
 import { SshReader } from './ssh-wire.ts';
 

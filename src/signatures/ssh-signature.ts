@@ -1,7 +1,7 @@
 import { type KeyObject, verify } from 'node:crypto';
 import { curveOf } from '../ground/curves.ts';
 import { invalid, unsupported } from '../ground/errors.ts';
-import { rsaNumbers } from '../ground/rsa-numbers.ts';
+import { rsaNumbers } from '../ground/foreign-keys.ts';
 import { isEdwardsKey, keyOfSshBlob, requireSshKey, sshBlob, sshSignatureName } from './ssh-key.ts';
 import { mpint, SshReader, string, uint32 } from './ssh-wire.ts';
 

@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { unlessRefused, unsupported } from '../ground/errors.ts';
-import { modulusBitsOf } from '../ground/rsa-numbers.ts';
+import { modulusBitsOf } from '../ground/foreign-keys.ts';
 import { keyOfSshBlob, sshBlob } from '../signatures/ssh-key.ts';
 import {
   type PluginHost,

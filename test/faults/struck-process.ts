@@ -33,7 +33,8 @@ export async function runStruck(
 
 /**
  * Runs the command in a process of its own that nothing disturbs, and copies what a kill would have left at each of these moments.
- * @returns what it said, and the copies: each one's `box` is `box` itself, with nothing else in it until it is removed.
+ * @returns the calls of the run; `put`, which makes one of the copies, by its place among the moments, the content of `box`;
+ *   and `remove`, which deletes those that are left
  */
 export async function copiesAt(
   box: Sandbox,

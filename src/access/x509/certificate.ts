@@ -9,7 +9,7 @@ import {
   TAG,
 } from '../../ground/der.ts';
 import { attempt, invalid, ownWords } from '../../ground/errors.ts';
-import { modulusBitsOf } from '../../ground/rsa-numbers.ts';
+import { modulusBitsOf } from '../../ground/foreign-keys.ts';
 
 /**
  * Signature algorithms (RFC 3279, 4055, 5758, 8410, 9881) and their hashes; null if the algorithm has no separate hash.

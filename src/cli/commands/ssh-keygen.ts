@@ -1,6 +1,6 @@
 import { createHash, type KeyObject } from 'node:crypto';
 import { invalid, unsupported } from '../../ground/errors.ts';
-import { isSameKey } from '../../ground/same-key.ts';
+import { isSameKey } from '../../ground/foreign-keys.ts';
 import {
   type AllowedSigner,
   maySign,

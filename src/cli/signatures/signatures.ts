@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { unsupported } from '../../ground/errors.ts';
-import { isSameKey } from '../../ground/same-key.ts';
+import { isSameKey } from '../../ground/foreign-keys.ts';
 import {
   isMinisignSignature,
   MINISIGN_HASH,

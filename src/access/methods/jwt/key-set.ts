@@ -64,7 +64,8 @@ function parsed(text: string, what: string): Readonly<Record<string, unknown>> {
 const MOST_NUMBER_CHARACTERS = 2731;
 
 /** Whether Node can read a number of an RSA key without leaving an error behind, see `rsaNumbers`. */
-const isOpenable = (number: unknown): boolean => String(number ?? '').length <= MOST_NUMBER_CHARACTERS;
+const isOpenable = (number: unknown): boolean =>
+  typeof number !== 'string' || number.length <= MOST_NUMBER_CHARACTERS;
 
 /**
  * Parses a key set for verification.

@@ -1,8 +1,8 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { JWS_ALGORITHMS } from '../../../ground/curves.ts';
 import { attempt, invalid, ownWords, refusedAs, unavailable } from '../../../ground/errors.ts';
+import { modulusBitsOf } from '../../../ground/foreign-keys.ts';
 import { madeOnce } from '../../../ground/objects.ts';
-import { modulusBitsOf } from '../../../ground/rsa-numbers.ts';
 import type { Store } from '../../../store/store.ts';
 import { type FetchedKeys, fetchedRef, type JwtConfig, type JwtPorts } from './documents.ts';
 import { fetchKeySet, type KeySource, MOST_KEYS, printSource, readKeySet, sourceOf } from './key-set.ts';

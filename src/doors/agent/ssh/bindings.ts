@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { unlessRefused } from '../../../ground/errors.ts';
-import { rsaNumbers } from '../../../ground/rsa-numbers.ts';
+import { rsaNumbers } from '../../../ground/foreign-keys.ts';
 import { keyOfSshBlob } from '../../../signatures/ssh-key.ts';
 import { parseWireSignature, verifyWireSignature } from '../../../signatures/ssh-signature.ts';
 import { SshReader } from '../../../signatures/ssh-wire.ts';
@@ -130,7 +130,7 @@ const isSigned = ({ hostKey, sessionId, signature }: SessionBinding): boolean =>
 
 /** Whether verifying with a key takes negligible time. */
 function isQuick(key: KeyObject): boolean {
-  const { modulus, exponent } = rsaNumbers(key) ?? {};
-  if (modulus === undefined || exponent === undefined) return true;
-  return modulus.length <= MOST_MODULUS_BYTES && exponent.length <= MOST_EXPONENT_BYTES;
+  const numbers = rsaNumbers(key);
+  if (numbers === undefined) return true;
+  return numbers.modulus.length <= MOST_MODULUS_BYTES && numbers.exponent.length <= MOST_EXPONENT_BYTES;
 }

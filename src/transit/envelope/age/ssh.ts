@@ -8,7 +8,7 @@ import {
   timingSafeEqual,
 } from 'node:crypto';
 import { attempt, unsupported } from '../../../ground/errors.ts';
-import { modulusBitsOf } from '../../../ground/rsa-numbers.ts';
+import { modulusBitsOf } from '../../../ground/foreign-keys.ts';
 import { SECRET_BYTES } from '../../key-types/age/kem.ts';
 import { openWithEd25519, sealForEd25519 } from '../../key-types/age/ssh-ed25519.ts';
 import { damaged } from '../refusals.ts';

@@ -1,6 +1,9 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { membersOf, readDer, TAG } from './der.ts';
 
+// Keys that others give are asked about here only. Some questions that Node passes on to OpenSSL leave an error in
+// OpenSSL's queue, and the next key that the process opens fails with that.
+
 /** Numbers of an RSA key, big-endian without leading zeros. */
 interface RsaNumbers {
   readonly modulus: Buffer;
@@ -8,9 +11,8 @@ interface RsaNumbers {
 }
 
 /**
- * Returns the public numbers of an RSA key, from its SubjectPublicKeyInfo (RFC 3279, 2.3.1). For keys that others give:
- * when Node itself tells a number of more than 2048 bytes (`asymmetricKeyDetails`, or as JSON Web Key), it leaves an
- * error in OpenSSL's queue, and the next operation of the process fails with that.
+ * Returns the public numbers of an RSA key, from its SubjectPublicKeyInfo (RFC 3279, 2.3.1). Node itself leaves an error
+ * behind when it tells a number of more than 2048 bytes (`asymmetricKeyDetails`, or as JSON Web Key).
  * @returns undefined for a key of another type
  */
 export function rsaNumbers(key: KeyObject): RsaNumbers | undefined {
@@ -32,3 +34,7 @@ export function modulusBitsOf(key: KeyObject): number | undefined {
   const [first = 0] = numbers.modulus;
   return 8 * numbers.modulus.length - (Math.clz32(first) - 24);
 }
+
+/** Whether two keys are the same. OpenSSL compares keys of different types with an error that stays behind. */
+export const isSameKey = (key: KeyObject, other: KeyObject): boolean =>
+  key.asymmetricKeyType === other.asymmetricKeyType && key.equals(other);

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { givenKeys } from '../../src/access/methods/jwt/keys.ts';
 import { isStrong } from '../../src/access/x509/certificate.ts';
 import { SessionBindings } from '../../src/doors/agent/ssh/bindings.ts';
-import { modulusBitsOf, rsaNumbers } from '../../src/ground/rsa-numbers.ts';
+import { isSameKey, modulusBitsOf, rsaNumbers } from '../../src/ground/foreign-keys.ts';
 import { parsePublicKeys } from '../../src/signatures/public-key.ts';
 import { keyOfSshBlob, sshBlob, sshLine } from '../../src/signatures/ssh-key.ts';
 import { verifyWireSignature } from '../../src/signatures/ssh-signature.ts';
@@ -95,4 +95,21 @@ it('the numbers of an RSA key are asked of Node only where the key is of the sto
     'transit/key-exchange/wrapping.ts',
     'transit/key-types/prehash/rsa-digest.ts',
   ]);
+});
+
+const edwards = generateKeyPairSync('ed25519');
+const nist = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+
+describe('two keys', () => {
+  it('are the same only if their type and all of their numbers are', () => {
+    expect(isSameKey(edwards.publicKey, edwards.publicKey)).toBe(true);
+    expect(isSameKey(edwards.publicKey, generateKeyPairSync('ed25519').publicKey)).toBe(false);
+    expect(isSameKey(edwards.publicKey, nist.publicKey)).toBe(false);
+  });
+
+  it('of different types are compared without harm to a private key that is read next', () => {
+    const key = nist.privateKey.export({ format: 'der', type: 'pkcs8' });
+    expect(isSameKey(edwards.publicKey, nist.publicKey)).toBe(false);
+    expect(createPrivateKey({ key, format: 'der', type: 'pkcs8' }).equals(nist.privateKey)).toBe(true);
+  });
 });
