@@ -101,7 +101,9 @@ function optionsOf({ path, options, command }: CommandPlace): string[] {
   return [
     heading('Options'),
     ...own.flatMap(optionItem),
-    ...paragraph('Options of every command, which may stand before or behind its name, are in coffer(1):'),
+    ...paragraph(
+      'Global options, which can be given before or after the name of the command (see coffer(1)):',
+    ),
     everywhereOptions
       .filter(({ flag }) => !own.some((option) => option.flag === flag))
       .map(({ flag }) => bold(`--${flag}`))
@@ -120,7 +122,7 @@ function optionItem(option: OptionSpec): string[] {
     values: ` ${metavar}...`,
     maybe: ` [${metavar}]`,
   };
-  const again = takes === 'each' ? ' May be given several times.' : '';
+  const again = takes === 'each' ? ' Can be repeated.' : '';
   return item(`${names}${value[takes]}`, `${withNotes(option.help, option)}${again}`);
 }
 
@@ -130,8 +132,8 @@ function exitStatus({ path, command }: CommandPlace): string[] {
     return [heading('Exit status'), ...codes];
   }
   if (command === undefined) return [];
-  const answer = command.isVerdict ? 'It is the answer: 0 says yes. ' : '';
-  return [heading('Exit status'), ...paragraph(`${answer}What each code means is in coffer(1).`)];
+  const answer = command.isVerdict ? 'The exit code is the answer: 0 means yes. ' : '';
+  return [heading('Exit status'), ...paragraph(`${answer}coffer(1) explains the exit codes.`)];
 }
 
 function environment(): string[] {

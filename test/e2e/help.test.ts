@@ -138,7 +138,7 @@ describe('coffer --help', () => {
     };
     const narrow = { terminals: ['out', 'err'], columns: 60 } as const;
     expect(await topicAt('unlocking', narrow)).toContain(
-      '\n\u001b[1mWhat unlocks a store:\u001b[22m\n  Each',
+      '\n\u001b[1mWhat unlocks a store:\u001b[22m\n  A store can',
     );
     const variables = (await topicAt('environment', narrow))
       .replaceAll('\u001b[1m', '<b>')

@@ -38,7 +38,7 @@ export function usesText(kind: AgentDoorKind): string {
   const usual = usualUses(kind);
   const text = (name: string) => `${name} (${kind.uses[name]?.help})`;
   const extra = Object.keys(kind.uses).filter((name) => !usual.includes(name));
-  const others = extra.length === 0 ? '' : ` Only with --use: ${extra.map(text).join(', ')}.`;
+  const others = extra.length === 0 ? '' : ` Allowed only with --use: ${extra.map(text).join(', ')}.`;
   return `Allowed uses: ${usual.map(text).join(', ')}.${others}`;
 }
 

@@ -34,15 +34,16 @@ export const run: OwnCommand = {
   details:
     'If no secret is available, the agent starts locked. It waits for "coffer unlock", or runs the program in ' +
     'COFFER_ASKPASS or SSH_ASKPASS to ask for the passphrase when a program needs a key. With systemd socket ' +
-    'activation, sockets are matched by FileDescriptorName= or by path: agent (coffer commands), api (Vault API), and ' +
-    `one for each protocol (${AGENT_DOORS.map(({ name }) => name).join(', ')}). The agent exits when its time is up, on ` +
-    '"coffer lock", and on SIGINT, SIGTERM or SIGHUP. With --address, the agent uses the keys of a Coffer, OpenBao or ' +
-    'Vault server with your current token; --ssh, --pkcs11, --age and --sops name the keys to offer.',
+    'activation, sockets are matched by path or by FileDescriptorName=, which is agent (for coffer commands), ' +
+    `api (for the Vault API) or the name of a protocol (${AGENT_DOORS.map(({ name }) => name).join(', ')}). The ` +
+    'agent exits after the time of --idle or --for, on "coffer lock", and on SIGINT, SIGTERM or SIGHUP. With ' +
+    '--address, the agent uses the keys of a Coffer, OpenBao or Vault server with your current token; --ssh, ' +
+    '--pkcs11, --age and --sops name the keys to offer.',
   examples: [
     ['coffer agent run', 'Run in the foreground, e.g. as ExecStart= of a systemd user service'],
     [
       'coffer agent run --address https://vault.example.org --ssh laptop',
-      'Offer to ssh the key "laptop", which a server holds',
+      'Offer the key "laptop" of a server to ssh',
     ],
   ],
   labelOf: (field) => (field === 'audit' ? `--${AUDIT_LOG}` : undefined),

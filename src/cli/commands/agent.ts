@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import type { AgentDoorKind } from '../../doors/agent/agent-door.ts';
 import { AGENT_DOORS } from '../../doors/agent/registry.ts';
 import { alternatives } from '../../ground/alternatives.ts';
 import { closing, invalid, notFound } from '../../ground/errors.ts';
@@ -58,15 +59,24 @@ async function statusOf(session: Session): Promise<AgentStatus | undefined> {
   return connection && closing(connection, () => connection.status());
 }
 
+/** Returns the help of the option of a protocol: what is printed because of it. */
+function envHelp(kind: AgentDoorKind): string {
+  const names = Object.keys(kind.variables('')).join(' and ');
+  if (names === '') return `Has no effect: ${kind.programs} needs no variables.`;
+  const isExtra = kind.variablesOnRequest === true;
+  return isExtra
+    ? `Also print ${names}, for ${kind.programs}.`
+    : `Print ${names} even if already set, for ${kind.programs}.`;
+}
+
 export const env: OwnCommand = {
-  options: doorOptions(({ programs }) => `Print the variables for ${programs} even if they are already set.`),
+  options: doorOptions(envHelp),
   details:
-    'VAULT_ADDR and VAULT_AGENT_ADDR point programs that use the Vault API, such as sops, cosign ' +
-    'and bao, at the agent. VAULT_TOKEN gets a placeholder, which the agent ignores: some programs ' +
-    'need a token, and would otherwise send the one that is meant for another server. The other ' +
-    'variables point ssh and similar programs at the keys offered to them (see "coffer agent ' +
-    'offer"). A variable that already has another value is left alone, unless you name its ' +
-    'protocol, e.g. --ssh.',
+    'VAULT_ADDR and VAULT_AGENT_ADDR point programs that use the Vault API, such as sops, cosign and bao, at the ' +
+    'agent. VAULT_TOKEN gets a placeholder, which the agent ignores: some programs need a token, and would ' +
+    'otherwise send the one that is meant for another server. SSH_AUTH_SOCK and P11_KIT_SERVER_ADDRESS point ssh ' +
+    'and PKCS #11 programs at the keys offered to them (see "coffer agent offer"). If one of these two is ' +
+    'already set to another value, it is only printed with --ssh or --pkcs11.',
   examples: [['eval "$(coffer agent env)"', 'Set the variables for programs started from this shell']],
   async run(session, { options }) {
     const directory = requireDirectory(session);
@@ -96,8 +106,8 @@ const ofFamily = ({ apiSocket }: AgentDirectory) => ({
 });
 
 /**
- * Returns the variables of the protocols. SSH_AUTH_SOCK is set only on request, so that another ssh-agent remains in
- * use.
+ * Returns the variables of the protocols. A variable with another value is replaced only on request, so that another
+ * ssh-agent remains in use.
  */
 function ofDoors(
   directory: AgentDirectory,
@@ -125,7 +135,7 @@ const keyArgument = argument('NAME', 'Name of the key, see "coffer transit keys 
 
 export const offer: OwnCommand = {
   arguments: [keyArgument],
-  options: [...doorOptions((kind) => `Offer it to ${kind.programs}. ${usesText(kind)}`), ...useOptions],
+  options: [...doorOptions((kind) => `Offer the key to ${kind.programs}. ${usesText(kind)}`), ...useOptions],
   details:
     'Other programs can use the key while the store is unlocked; the key itself never leaves the ' +
     'agent. No key is offered by default, and an offer lasts until "coffer agent withdraw". ' +
@@ -160,7 +170,7 @@ export const offer: OwnCommand = {
 
 export const withdraw: OwnCommand = {
   arguments: [keyArgument],
-  options: doorOptions(({ programs }) => `Withdraw it only from ${programs}.`),
+  options: doorOptions(({ programs }) => `Withdraw the key only from ${programs}.`),
   details:
     'Without --ssh, --pkcs11, --age or --sops, withdraws the key from all programs. Programs that are using the key lose it immediately.',
   examples: [['coffer agent withdraw laptop', 'Withdraw a key from all programs']],

@@ -45,20 +45,21 @@ export const show: OwnCommand = {
     taking(
       SINCE,
       'TIME',
-      'Only requests since TIME: 2h or 7d (ago), today, yesterday, 22:00 (the last one), or 2026-11-26T22:00.',
+      'Only requests since TIME: 2h or 7d (ago), today, yesterday, 22:00 (the most recent), or 2026-11-26T22:00.',
     ),
     taking(UNTIL, 'TIME', 'Only requests before TIME, in the same forms as with --since.'),
     taking(
       USER,
       'NAME',
-      'Only requests of the user or token with this name or accessor, as a table shows it, and attempts to log in with this name.',
+      'Only requests of this user or token (name or accessor, as listed by this command), and attempts to log in with this name.',
     ),
     taking(PATH, 'PREFIX', 'Only requests whose path begins with PREFIX, e.g. transit/decrypt/.'),
     switching(FAILED, 'Only requests that failed or were denied.'),
     taking(LAST, 'N', 'Only the last N of these requests (0: all).', { fallback: String(DEFAULT_LAST) }),
     switching(
       ALL,
-      `Include requests on ${OWN_QUESTIONS}, which coffer commands send by themselves, and which a terminal omits otherwise.`,
+      `Also list requests to ${OWN_QUESTIONS}, which coffer commands send by themselves. On a terminal, they are ` +
+        'only listed with this option or --path.',
     ),
   ],
   details:

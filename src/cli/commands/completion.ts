@@ -24,8 +24,9 @@ export const completionOf = (tree: Group): Command => ({
   arguments: [{ metavar: 'SHELL', help: 'Shell.', required: true, choices: shells }],
   options: [],
   details:
-    'Completes commands and options and, if the store is unlocked, the names of keys, organizations, workspaces, tags, policies and mounts. ' +
-    'Names of values in files and of members of a keyring are completed even if it is locked.',
+    'Completes commands and options and, if the store is unlocked, the names of keys, organizations, workspaces, ' +
+    'tags, policies and mounts. Names of values in files and of members of a keyring are completed even if the ' +
+    'store is locked.',
   examples: [
     ['source <(coffer completion bash)', 'bash: add to ~/.bashrc'],
     ['source <(coffer completion zsh)', 'zsh: add to ~/.zshrc after compinit'],

@@ -23,24 +23,26 @@ const STILL_OPEN =
 export const command: Command = {
   arguments: [{ metavar: 'FILE', help: 'File to edit: .env, YAML or JSON.', required: true, offers: 'file' }],
   options: [
-    switching('resume', 'Go on with the text of an edit that failed or was interrupted.', {
+    switching('resume', 'Continue with the text of an edit that failed or was interrupted.', {
       excludes: ['discard'],
     }),
-    switching('discard', 'Delete the text of such an edit, and start with the file as it is.'),
+    switching(
+      'discard',
+      'Delete the text of an edit that failed or was interrupted, and edit the file as it is.',
+    ),
     switching(
       'on-disk',
       'Keep the plaintext in the temporary directory, on disk, if no in-memory file system exists.',
     ),
   ],
   details:
-    'Opens the decrypted file in $VISUAL or $EDITOR and encrypts your changes. Unchanged values ' +
-    'keep their ciphertext; new values are encrypted if .coffer.yaml says so. The plaintext is kept ' +
-    'in memory (tmpfs), never on disk. If something fails, your text is kept and the next edit of ' +
-    'the file offers to go on with it. Files with git merge conflicts are shown with both sides ' +
-    'decrypted.',
+    'Opens the decrypted file in $VISUAL or $EDITOR and encrypts your changes. Unchanged values keep their ' +
+    'ciphertext; new values are encrypted if .coffer.yaml says so. The plaintext is kept in memory (tmpfs), not ' +
+    'on disk, unless --on-disk is used. If something fails, your text is kept, and the next edit of the file ' +
+    'offers to continue with it. Files with git merge conflicts are shown with both sides decrypted.',
   examples: [
     ['coffer edit .env', 'Edit a file'],
-    ['coffer edit --resume .env', 'Go on with an edit that failed or was interrupted'],
+    ['coffer edit --resume .env', 'Continue an edit that failed or was interrupted'],
   ],
   async run(session, given) {
     const [typed = ''] = given.arguments;

@@ -30,8 +30,8 @@ export const command: OwnCommand = {
     ...contextOptions,
   ],
   details:
-    'Needs no key, but an attacker may have changed what is shown. With --verify, uses the key to ' +
-    'check the header and, for files, the size; the data itself is not checked. ' +
+    'Needs no key, but shows the header unchecked: an attacker may have changed it. With --verify, uses the key ' +
+    'to check the header and, except on standard input, the size of the file; the data itself is not checked. ' +
     'For files in the age format, the recipient types are shown.',
   examples: [
     ['coffer transit envelope header --in dump.sql.coffer', 'Show which key a file is encrypted with'],

@@ -6,10 +6,10 @@ import { isAge } from '../../transit/envelope/age/detect.ts';
 import type { AgeIdentity, AnyRecipient } from '../../transit/envelope/age/recipients.ts';
 import { type DataKeys, Lookahead, type RewritableFile } from '../../transit/envelope/ports.ts';
 import { rewrapEnvelope } from '../../transit/envelope/rewrap.ts';
-import type { Command } from '../command.ts';
+import { type Command, takingFile } from '../command.ts';
 import { openingOptions, RECIPIENT, recipientOption, refuseIdentities } from '../envelope/age-options.ts';
 import { decryptedNames, forEachFile, inputsOf, openingOf } from '../envelope/jobs.ts';
-import { contextOptions, expectedKey, inOption, namingTyped, once } from '../envelope/options.ts';
+import { contextOptions, expectedKey, namingTyped, once } from '../envelope/options.ts';
 import { openInFile, readFully } from '../files/in-file.ts';
 import { flush, throughOutFile, writeFailure } from '../files/out-file.ts';
 import { jsonText } from '../files/output.ts';
@@ -21,7 +21,9 @@ import { shellWord } from '../terminal/shell-word.ts';
 export const command: Command = {
   arguments: [expectedKey],
   options: [
-    { ...inOption, help: 'Files to rewrap; in directories, all *.coffer and *.age files, recursively.' },
+    takingFile(IN, 'Files to rewrap; in directories, all *.coffer and *.age files, recursively.', {
+      takes: 'values',
+    }),
     {
       ...recipientOption,
       help: 'Replace all recipients of an age file by this one: age1…, an SSH public key, the name of a key, or @FILE with one per line. Can be repeated.',
@@ -30,11 +32,10 @@ export const command: Command = {
     ...contextOptions,
   ],
   details:
-    'Rewrites only the header of each file, in place, so the time does not depend on the file size. ' +
-    'The data is not decrypted; the store or server encrypts the data key anew, without showing it. If an earlier rewrap was interrupted, the ' +
-    'header is repaired. For a file in the age format, replaces the recipients by writing a new ' +
-    'file; its data is not decrypted. Former recipients with a copy of the old file can still ' +
-    'decrypt it.',
+    'Rewrites only the header of each file, in place, so the time does not depend on the file size. The data is ' +
+    'not decrypted; the store or server re-encrypts the data key without revealing it. If an earlier rewrap was ' +
+    'interrupted, the header is repaired. For a file in the age format, replaces the recipients by writing a new ' +
+    'file; its data is not decrypted. Former recipients with a copy of the old file can still decrypt it.',
   examples: [
     [
       'coffer transit envelope rewrap --in dump.sql.coffer',

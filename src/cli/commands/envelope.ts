@@ -59,12 +59,12 @@ export const encrypt: Command = {
     ...contextOptions,
   ],
   details:
-    'Data is encrypted locally with a new data key. The data key is encrypted with the named key and ' +
-    'stored in the file. Size is unlimited, memory use is constant. The result of a single FILE is ' +
-    'written to FILE.coffer if standard output is a terminal; in a script or a pipe, it is written to ' +
-    'standard output unless you use --out or --out-dir. Multiple files, or the files in a directory, ' +
-    'are encrypted one by one and always get the extension ".coffer". With --recipient, files are ' +
-    'written in the age format with the extension ".age"; recipients decrypt them with "age -d" or Coffer.',
+    'Data is encrypted locally with a new data key. The data key is encrypted with the named key and stored in ' +
+    'the file. Files can be of any size; memory use is constant. The result of a single FILE is written to ' +
+    'FILE.coffer if standard output is a terminal; in a script or a pipe, it is written to standard output ' +
+    'unless you use --out or --out-dir. Multiple files, or the files in a directory, are encrypted one by one ' +
+    'and always get the extension ".coffer". With --recipient, files are written in the age format with the ' +
+    'extension ".age"; recipients decrypt them with "age -d" or Coffer.',
   examples: [
     ['coffer transit envelope encrypt orders dump.sql --out dump.sql.coffer', 'Encrypt a file'],
     ['pg_dump shop | coffer transit envelope encrypt orders > shop.coffer', 'Encrypt a stream'],
@@ -142,10 +142,10 @@ export const decrypt: Command = {
   options: [inOption, outOption, ...severalOptions, ...rangeOptions, ...openingOptions, ...contextOptions],
   details:
     'Data is written only after it was authenticated. With --out, the file appears once all of it is ' +
-    'authenticated. Without, data is written piece by piece: if the exit code is not 0, the output is ' +
-    'incomplete. With --offset or --length only the requested range is read, so ' +
-    'changes elsewhere in the file go unnoticed. Files in the age format are decrypted with a key ' +
-    'of the store, with --identity, or with a passphrase.',
+    'authenticated. Without --out, data is written piece by piece: if the exit code is not 0, the output is ' +
+    'incomplete. With --offset or --length, only the requested range is read, so changes elsewhere in the file ' +
+    'go unnoticed. Files in the age format are decrypted with a key of the store, with --identity, or with a ' +
+    'passphrase.',
   examples: [
     ['coffer transit envelope decrypt --in dump.sql.coffer --out dump.sql', 'Decrypt a file'],
     [

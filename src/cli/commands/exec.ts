@@ -46,12 +46,12 @@ export const command: Command = {
     formatOption,
     switching(
       'overwrite',
-      'Let values from the files replace variables that are already set. Default: keep those.',
+      'Replace variables that are already set by those from the files. Default: keep the variables that are set.',
     ),
     taking(
       'mask',
       'WHERE',
-      'In a CI job, first print the commands that make its runner hide the values in the log.',
+      'Hide the values in the log of a CI job, by first printing the commands for this to its runner.',
       { choices: ['github', 'gitlab'] },
     ),
     switching(
@@ -60,11 +60,11 @@ export const command: Command = {
     ),
   ],
   details:
-    'Runs COMMAND with the variables from the files. Encrypted values that are already in the ' +
-    'environment are decrypted, too. In YAML and JSON files, db.password becomes DB_PASSWORD. All values are ' +
-    'decrypted before the program starts. The program replaces this command, so terminal, signals ' +
-    "and exit code are its own. Variables with Coffer's own secrets, such as COFFER_PASSPHRASE, are removed. Files " +
-    'from standard input or a pipe need --format; with -f -, the program itself gets an empty standard input.',
+    'Runs COMMAND with the variables from the files. Encrypted values that are already in the environment are ' +
+    'decrypted, too. In YAML and JSON files, db.password becomes DB_PASSWORD. All values are decrypted before ' +
+    'the program starts. The program replaces this command, so terminal, signals and exit code are its own. ' +
+    "Variables with Coffer's own secrets, such as COFFER_PASSPHRASE, are removed. Files from standard input or a " +
+    'pipe need --format; with "-f -", the standard input of the program is empty.',
   examples: [
     ['coffer exec -f .env -- npm start', 'Run a server with the variables of a file'],
     [

@@ -47,10 +47,10 @@ const MERGED: Hook = { name: 'post-merge', words: 'secrets git-merged', line: qu
 
 export const command: OwnCommand = {
   details:
-    'Configures the current git repository. "git diff" and "git log -p" show decrypted values if ' +
-    'the store is unlocked, and never prompt. "git merge" merges value by value, so changes to ' +
-    'different values do not conflict. A pre-commit hook rejects plaintext values that .coffer.yaml ' +
-    'says to encrypt. With a team\'s keyring, a post-merge hook says when "coffer team settle" is needed. Run it once in each clone.',
+    'Configures the current git repository. "git diff" and "git log -p" show decrypted values if the store is ' +
+    'unlocked, and never prompt. "git merge" merges value by value, so changes to different values do not ' +
+    "conflict. A pre-commit hook rejects plaintext values that .coffer.yaml says to encrypt. With a team's " +
+    'keyring, a post-merge hook says when "coffer team settle" is needed. Run this command once in each clone.',
   examples: [['coffer secrets git-setup', 'Set up this clone']],
   async run(session) {
     const root = workingTree('.', 'run it in the repository');

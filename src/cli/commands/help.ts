@@ -98,7 +98,10 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
     'private key (age or SSH): unlocks stores that were created with --recipient, and keyrings of repositories',
   ],
   ['COFFER_IDENTITY_FILE', 'file with private keys, used like COFFER_IDENTITY'],
-  ['SSH_AUTH_SOCK', 'ssh-agent, which may sign changes of a keyring for you if you work on a terminal'],
+  [
+    'SSH_AUTH_SOCK',
+    'socket of the ssh-agent that can sign your changes to a keyring; used only on a terminal',
+  ],
   ['COFFER_STATE', 'if "none", remember nothing about keyrings on this machine'],
   ['COFFER_CLIENT_CERT', 'file with the TLS client certificate for the server, PEM'],
   ['COFFER_CLIENT_KEY', 'file with the private key of this client certificate, PEM'],
@@ -115,7 +118,10 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
     'used for a login if the COFFER_ variables are not set',
   ],
   ['VAULT_ADDR', 'server to use if COFFER_ADDR is not set and no store exists'],
-  ['BAO_ADDR', 'ignored, with a warning on a terminal and after a change; set COFFER_ADDR instead'],
+  [
+    'BAO_ADDR',
+    'ignored; prints a warning on a terminal, and after a change to the local store; set COFFER_ADDR instead',
+  ],
   [
     'COFFER_ASKPASS, SSH_ASKPASS',
     'program that shows prompts of the agent ("agent offer --confirm") and of age plugins outside a terminal',
@@ -127,7 +133,7 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
   ['COFFER_NO_PROMPT', 'if set, never prompt; fail if input is missing (--no-prompt)'],
   [
     'HTTPS_PROXY, HTTP_PROXY, NO_PROXY',
-    'proxy for connections to servers on other machines; NO_PROXY names servers without one',
+    'proxy for connections to servers on other machines; NO_PROXY lists servers to connect to directly',
   ],
   ['COFFER_DEBUG', 'if set, print stack traces for errors'],
   ['NO_COLOR', 'if set, disable color (--no-color)'],

@@ -84,9 +84,9 @@ export const command: OwnCommand = {
     ...outOptions,
   ],
   details:
-    'The allowed-signers format has one line per key version, with the time from which it is valid. ' +
-    'Use the file with "coffer verify", "ssh-keygen -Y verify" or git to verify signatures of any ' +
-    'version; ssh-keygen does not take PEM, the default.',
+    'The allowed-signers format has one line per key version, with the time from which this version is valid. ' +
+    'Use the file with "coffer verify", "ssh-keygen -Y verify" or git to verify signatures of any version. The ' +
+    'default format, PEM, is not for "ssh-keygen -Y verify".',
   examples: [
     [
       'coffer transit keys public release --format ssh',

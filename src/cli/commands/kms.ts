@@ -27,11 +27,10 @@ export const command: OwnCommand = {
     taking(KEY, 'NAME', 'Key of the store or server to encrypt Kubernetes secrets with.', { offers: 'key' }),
   ],
   details:
-    'Lets the Kubernetes API server encrypt secrets with a key of the store, or of a server ' +
-    '(--address). The key ID changes with the key version: after "coffer transit keys rotate" the ' +
-    'API server uses the new version within a minute. While the store is locked or the server is ' +
-    'sealed, the plugin reports itself unhealthy and recovers on its own. Exits on SIGINT, SIGTERM ' +
-    'or SIGHUP.',
+    'Lets the Kubernetes API server encrypt secrets with a key of the store, or of a server (--address). The key ' +
+    'ID changes with the key version: after "coffer transit keys rotate" the API server uses the new version ' +
+    'within a minute. While the store is locked or the server is sealed, the plugin reports itself unhealthy; ' +
+    'afterwards, it recovers on its own. Exits on SIGINT, SIGTERM or SIGHUP.',
   examples: [
     [
       'coffer kms --socket /run/coffer/kms.sock --key cluster',

@@ -69,7 +69,7 @@ export const login: OwnCommand = {
     taking(PATH, 'P', 'Path below auth/ at which the login method is enabled.', {
       fallback: 'the name of the method',
     }),
-    taking(AUDIENCE, 'URL', 'Audience for which GitHub Actions issues the ID token, with the method jwt.', {
+    taking(AUDIENCE, 'URL', 'With the method jwt in GitHub Actions: audience of the ID token.', {
       fallback: 'the server address',
     }),
     takingFile(
@@ -85,10 +85,10 @@ export const login: OwnCommand = {
     tokenFormatOption,
   ],
   details:
-    'Stores the token in a file that only you can read, one per address. Later commands for that ' +
-    'address use it, unless --token, COFFER_TOKEN or VAULT_TOKEN is set. Secrets are read from a ' +
-    'prompt, a file or standard input, never from arguments, which other users can see. In GitHub ' +
-    "Actions and GitLab CI, the jwt method uses the job's own token.",
+    'Stores the token in a file that only you can read, one per address. Later commands for that address use it, ' +
+    'unless --token, COFFER_TOKEN or VAULT_TOKEN is set. Secrets are read from a prompt, a file or standard ' +
+    'input, never from arguments, which other users can see. In GitHub Actions and GitLab CI, the method jwt ' +
+    'uses the ID token of the job.',
   examples: [
     ['coffer login userpass username=ada', 'Log in with a password; prompts for it'],
     ['coffer login jwt role=release', 'Log in from GitHub Actions or GitLab CI'],
@@ -284,12 +284,12 @@ export const logout: OwnCommand = {
     switching(REVOKE, 'Revoke the token on the server even if you entered it yourself.', {
       excludes: [NO_REVOKE],
     }),
-    switching(NO_REVOKE, 'Delete the token here without revoking it on the server.'),
+    switching(NO_REVOKE, 'Delete the token on this machine without revoking it on the server.'),
   ],
   details:
-    'If you logged in with a password, certificate or similar, the token is also revoked on the ' +
-    'server. If you entered the token itself ("coffer login" without another method), it is only ' +
-    'deleted here and stays valid.',
+    'If you logged in with a password, certificate or similar, the token is also revoked on the server. If you ' +
+    'entered the token itself ("coffer login" without another method), it is only deleted on this machine, and ' +
+    'stays valid.',
   examples: [['coffer logout', 'Log out from the server in $COFFER_ADDR']],
   async run(session, { options }) {
     const address = serverOf(session);

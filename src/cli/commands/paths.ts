@@ -67,7 +67,7 @@ export const list = command('LIST', [path], 'Prints the names directly below the
 export const remove = command(
   'DELETE',
   [path, pairs],
-  'Sends a DELETE request. It cannot be undone, except for the soft-delete of a key.',
+  'Sends a DELETE request. A deletion cannot be undone, except the soft-delete of a key.',
   [['coffer delete transit/keys/orders', 'Like "vault delete", with confirmation']],
 );
 

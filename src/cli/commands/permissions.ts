@@ -35,13 +35,13 @@ export const who: OwnCommand = {
     taking(
       KEY,
       'NAME',
-      'Name of a key. With --operation: list the holders of tokens that allow this operation with the key. Replaces CAPABILITY and PATH.',
+      'Key to check. --key and --operation are used together, in place of CAPABILITY and PATH.',
       { offers: 'key' },
     ),
     taking(
       OPERATION,
       'OPERATION',
-      'Command of "coffer transit" that uses the key, e.g. decrypt, sign or "keys delete".',
+      'Operation on the key to check: a command of "coffer transit", e.g. decrypt, sign or "keys delete".',
     ),
     ...outOptions,
   ],

@@ -33,10 +33,9 @@ export const command: Command = {
   ],
   options: [switching(STAGED, 'Check the staged versions in the git index.'), formatOption],
   details:
-    'Prints FILE:LINE:NAME for each plaintext value that should be encrypted, and exits with 1 if ' +
-    'there is any. Does not check whether encrypted values can be decrypted, so neither a key nor a ' +
-    'store is needed. With --staged, also exits with 1 if files of the keyring in .coffer, which the ' +
-    'staged files need, are not staged.',
+    'Prints FILE:LINE:NAME for each plaintext value that should be encrypted, and exits with 1 if there is any. ' +
+    'Does not check whether encrypted values can be decrypted, so neither a key nor a store is needed. With ' +
+    '--staged, also exits with 1 if the staged files need files of the keyring (.coffer) that are not staged.',
   examples: [
     ['coffer secrets check', 'Check all files, e.g. in CI'],
     ['coffer secrets check --staged', 'Check in a pre-commit hook'],

@@ -146,9 +146,9 @@ export const decrypt: Command = {
     formatOption,
   ],
   details:
-    'Changes each file itself and prints nothing, also into a pipe: the file then contains plaintext, as it was ' +
-    'before "coffer secrets encrypt", byte for byte. To leave it encrypted, use --stdout, - for standard input (needs ' +
-    '--format), "coffer edit" or "coffer secrets get" (prints one value).',
+    'Decrypts the values in each file itself, and prints nothing, not even to a pipe. The file is then byte for ' +
+    'byte as it was before "coffer secrets encrypt". To leave the file encrypted, use --stdout, "coffer edit", ' +
+    'or "coffer secrets get" for one value. "-" decrypts standard input to standard output, and needs --format.',
   examples: [
     ['coffer secrets decrypt .env', 'Decrypt all values in a file'],
     ['coffer secrets decrypt .env --stdout', 'Print a file decrypted, without changing it'],

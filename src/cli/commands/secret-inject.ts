@@ -29,9 +29,10 @@ const ALLOW = 'allow';
 export const command: OwnCommand = {
   options: [
     takingFile(IN, 'Read the template from FILE. Default: standard input.'),
-    taking(ALLOW, 'DIR', 'Also allow files below DIR. Can be repeated.', {
+    taking(ALLOW, 'DIR', 'Also let the template use files below DIR. Can be repeated.', {
       takes: 'each',
-      fallback: 'the repository of the input, else its directory',
+      fallback:
+        'only files in the repository of the input, or in its directory if that is not in a repository',
       offers: 'directory',
     }),
     formatOption,

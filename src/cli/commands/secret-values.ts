@@ -88,13 +88,17 @@ export const set: Command = {
   arguments: [
     oneFile,
     nameArgument,
-    argument(VALUE, 'New value. Prompts, or reads standard input, if omitted or "-".', { required: false }),
+    argument(
+      VALUE,
+      'New value. If omitted, prompts on a terminal, else reads standard input; "-" always reads it.',
+      { required: false },
+    ),
   ],
   options: [takingFile(IN, 'Read the new value from FILE.'), keyOption, formatOption],
   details:
-    'Replaces an existing value and keeps its key, or adds a new value, creating parents and the ' +
-    'file as needed. Command-line arguments are visible to other users in the process list: enter ' +
-    'secrets at the prompt or pipe them in. One trailing newline is ignored. Empty standard input is ' +
+    'Replaces an existing value, and encrypts it with the same key as before, or adds a new value. Creates the ' +
+    'file and the parents of NAME as needed. Command-line arguments are visible to other users in the process ' +
+    'list: enter secrets at the prompt or pipe them in. One trailing newline is ignored. Empty standard input is ' +
     'an error: for an empty value, pass "".',
   examples: [
     ['coffer secrets set .env API_TOKEN', 'Prompt for the value'],

@@ -44,12 +44,12 @@ const options: readonly OptionSpec[] = [
 export const command: OwnCommand = {
   options,
   details:
-    'Prints each address it listens on. Append "?max-request-size=BYTES" to an address to set its ' +
-    'own limit, or "?unauthenticated-metrics-access=true" to serve /v1/sys/metrics there without a ' +
-    'token, even while sealed. SIGINT and SIGTERM finish requests in flight and exit; SIGHUP ' +
-    'reloads the certificate and reopens the audit log; SIGUSR1 is ignored. Supports systemd ' +
-    'readiness and watchdog notifications (Type=notify, NotifyAccess=all). If no secret is ' +
-    'available and it cannot prompt, the server starts sealed and waits for "coffer unseal".',
+    'Prints each address it listens on. Append "?max-request-size=BYTES" to an address to set its own limit, or ' +
+    '"?unauthenticated-metrics-access=true" to serve /v1/sys/metrics at this address without a token, even while ' +
+    'sealed. SIGINT and SIGTERM finish requests in flight and exit; SIGHUP reloads the certificate and reopens ' +
+    'the audit log; SIGUSR1 is ignored. Supports systemd readiness and watchdog notifications (Type=notify, ' +
+    'NotifyAccess=all). If no secret is available and the server cannot prompt, it starts sealed and waits for ' +
+    '"coffer unseal".',
   examples: [
     ['coffer serve', `Listen on ${DEFAULT_LISTEN}`],
     ['coffer serve --socket /run/coffer.sock', 'Listen only on a Unix socket'],

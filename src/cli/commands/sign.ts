@@ -36,11 +36,16 @@ export const command: OwnCommand = {
       choices: Object.keys(FORMATS),
     }),
     namespaceOption(
-      'With ssh: purpose of the signature (namespace). It must be named again to verify the signature.',
+      'Purpose of an ssh signature (namespace). Verifying the signature requires the same namespace.',
     ),
-    taking(COMMENT, 'TEXT', 'With minisign: signed comment, which the verifier sees.', {
-      fallback: 'timestamp and file name',
-    }),
+    taking(
+      COMMENT,
+      'TEXT',
+      'Comment of a minisign signature. It is signed, and shown when the signature is verified.',
+      {
+        fallback: 'timestamp and file name',
+      },
+    ),
     takingFile(
       MANIFEST,
       'Write SHA-256 checksums of all files to FILE (sha256sum format) and sign only FILE.',

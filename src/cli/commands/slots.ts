@@ -198,16 +198,16 @@ export const rekey: OwnCommand = {
     { ...WITHOUT_DAMAGED, help: 'Permanently drop damaged or missing documents, instead of failing.' },
   ],
   details:
-    'While it runs, other commands can read the store; those that change it wait. Afterwards, the same ' +
-    'secrets unlock the store. An interrupted rekey leaves the store either unchanged or fully ' +
-    're-encrypted. If a document of the store, such as a key or a token, is damaged or missing, ' +
-    'rekey fails and changes nothing. With --without-damaged it drops such documents permanently; ' +
-    'on a terminal, it asks first; in scripts, the option is the confirmation.',
+    'While it runs, other commands can read the store; those that change it wait. Afterwards, the same secrets ' +
+    'unlock the store. An interrupted rekey leaves the store either unchanged or fully re-encrypted. If a ' +
+    'document of the store, such as a key or a token, is damaged or missing, rekey fails and changes nothing. ' +
+    'With --without-damaged, rekey drops such documents permanently. On a terminal, it asks first; in scripts, ' +
+    'the option is the confirmation.',
   examples: [
     ['coffer rekey', 'Rekey after removing a secret that may have leaked'],
     [
       'coffer rekey --without-damaged',
-      'Drop what is lost, such as keys or tokens, so that the store is complete again',
+      'Rekey a damaged store, without the documents that are damaged or missing',
     ],
   ],
   async run(session, { options }) {

@@ -19,9 +19,9 @@ import type { Session } from '../session.ts';
 
 export const command: OwnCommand = {
   details:
-    'Never prompts. If neither an agent nor the environment unlocks the store, it is shown as locked. On a terminal, ' +
-    'also shows the keyring of the repository and, for a server, as which user you are logged in, if your token may ' +
-    'read that.',
+    'Never prompts. Shows the store as locked if neither an agent nor the environment unlocks it. On a terminal, ' +
+    'also shows the keyring of the repository. With a server, also shows as which user you are logged in, if ' +
+    'your token may read that.',
   examples: [
     ['coffer status', "Show the store's location and what unlocks it"],
     ['coffer status -o json | jq .locked', 'Check in a script whether the store is locked'],

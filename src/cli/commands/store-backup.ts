@@ -22,13 +22,16 @@ export const backup: OwnCommand = {
   arguments: [argument('FILE', 'Backup file to create; "-" writes to standard output.', { offers: 'file' })],
   options: [WITHOUT_DAMAGED, UNVERIFIED, { ...forceOption, help: 'Overwrite FILE if it exists.' }],
   details:
-    'A backup is a consistent snapshot, even while other processes write. It stays encrypted and is ' +
-    'unlocked by the same secrets. Everything is verified while it is copied, so one of these ' +
-    'secrets is required, even while the store is unlocked. If anything is damaged, no backup is ' +
-    'written and the exit code is 1. An existing FILE is only overwritten with --force.',
+    'A backup is a consistent snapshot, even while other processes write. It stays encrypted and is unlocked by ' +
+    'the same secrets as the store. Everything is verified while it is copied, so one of these secrets is ' +
+    'required, even while the store is unlocked. If anything is damaged, no backup is written and the exit code ' +
+    'is 1. An existing FILE is only overwritten with --force.',
   examples: [
     ['coffer store backup coffer.backup', 'Write a backup file that only you can read'],
-    ["coffer store backup - | ssh backup.example.com 'cat > coffer.backup'", 'Keep it on another machine'],
+    [
+      "coffer store backup - | ssh backup.example.com 'cat > coffer.backup'",
+      'Write the backup to another machine',
+    ],
   ],
   async run(session, given) {
     session.refuseRemote();
@@ -57,13 +60,16 @@ export const restore: OwnCommand = {
   arguments: [argument('FILE', 'Backup file to restore; "-" reads standard input.', { offers: 'file' })],
   options: [WITHOUT_DAMAGED, UNVERIFIED],
   details:
-    'The target must be an empty directory or not exist. The restored store is unlocked by the ' +
-    'secrets it had when it was backed up. One of these secrets is required, because everything is ' +
-    'verified. If anything is damaged, nothing is restored and the exit code is 1. For a single key, ' +
-    'restore next to the old store, then copy the key with "coffer transit backup" and "coffer transit restore".',
+    'The target must be an empty directory or not exist. The restored store is unlocked by the secrets that the ' +
+    'store had when it was backed up. One of these secrets is required, because everything is verified. If ' +
+    'anything is damaged, nothing is restored and the exit code is 1. To restore a single key, restore the store ' +
+    'to another directory, then copy the key with "coffer transit backup" and "coffer transit restore".',
   examples: [
-    ['coffer store restore coffer.backup --store ./restored', 'Restore next to the old store'],
-    ["ssh backup.example.com 'cat coffer.backup' | coffer store restore -", 'Restore from another machine'],
+    ['coffer store restore coffer.backup --store ./restored', 'Restore to the new directory ./restored'],
+    [
+      "ssh backup.example.com 'cat coffer.backup' | coffer store restore -",
+      'Restore a backup that is on another machine',
+    ],
   ],
   async run(session, given) {
     session.refuseRemote();
@@ -86,12 +92,16 @@ export const restore: OwnCommand = {
 export const verify: OwnCommand = {
   arguments: [argument('FILE', 'Backup file to check; "-" reads standard input.', { offers: 'file' })],
   details:
-    'Reads the backup as "coffer store restore" does, and writes nothing: everything in it is decrypted and ' +
-    'compared with its indexes. One of the secrets that the store had when it was backed up is required. If ' +
-    'anything is damaged, it is listed and the exit code is 1. To check the store itself, run "coffer doctor".',
+    'Reads the backup as "coffer store restore" does, but writes nothing. Everything in the backup is decrypted ' +
+    'and compared with its indexes. One of the secrets that the store had when it was backed up is required. If ' +
+    'anything is damaged, the damage is listed and the exit code is 1. To check the store itself, run "coffer ' +
+    'doctor".',
   examples: [
     ['coffer store verify coffer.backup', 'Check that a backup can be restored'],
-    ["ssh backup.example.com 'cat coffer.backup' | coffer store verify -", 'Check one on another machine'],
+    [
+      "ssh backup.example.com 'cat coffer.backup' | coffer store verify -",
+      'Check a backup that is on another machine',
+    ],
   ],
   async run(session, given) {
     session.refuseRemote();

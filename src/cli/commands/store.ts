@@ -41,15 +41,15 @@ const REPAIR = 'repair';
 export const doctor: OwnCommand = {
   options: [switching(REPAIR, 'Repair what can be repaired without data loss.')],
   details:
-    'Read-only without --repair. Lists each damaged file with the problem and what to do about it, ' +
-    'and exits with 1 if there is any; with --repair, only if some damage could not be repaired. ' +
-    'Asks for the passphrase even while the store is unlocked. Missing documents (such as keys and ' +
-    'tokens) are listed; they cannot be recovered.',
+    'Changes nothing without --repair. Lists each damaged file with the problem and what to do about it. Exits ' +
+    'with 1 if a file is damaged; with --repair, only if some damage could not be repaired. Asks for the ' +
+    'passphrase even while the store is unlocked. Missing documents (such as keys and tokens) are listed; they ' +
+    'cannot be recovered.',
   examples: [
     ['coffer doctor', 'Check the store'],
     [
       'coffer doctor --repair',
-      'Repair state file, indexes, lock, file modes and leftovers of killed writers',
+      'Repair the state file, indexes, lock and file modes, and remove leftovers of killed writers',
     ],
     ["coffer doctor -o json | jq -r '.findings[].file'", 'List only the damaged files'],
   ],
@@ -141,10 +141,9 @@ function printFixes(session: Session, findings: readonly Finding[]): void {
 
 export const accept: OwnCommand = {
   details:
-    'After a store is replaced by a backup, or a database loses its latest changes, running servers ' +
-    'and agents refuse the store because it is older than what they have seen. This command makes ' +
-    'them accept and use it. Tokens and keys are those of the older state: tokens revoked since ' +
-    'then are valid again.',
+    'After a store is replaced by a backup, or a database loses its latest changes, running servers and agents ' +
+    'refuse the store because it is older than the state that they saw last. This command makes them accept and ' +
+    'use the store. Tokens and keys are those of the older state: tokens revoked since then are valid again.',
   examples: [['coffer store accept', 'Accept the store as it is now']],
   async run(session) {
     session.refuseRemote();
@@ -177,18 +176,20 @@ export const copy: OwnCommand = {
   ],
   options: [WITHOUT_DAMAGED, UNVERIFIED],
   details:
-    'The copy stays encrypted and is unlocked by the same secrets. Everything is verified while it ' +
-    'is copied, so one of these secrets is required. If anything is damaged, no copy is made and ' +
-    'the exit code is 1. The copy is compared with the original before it becomes usable. If the command is ' +
-    'interrupted, run it again to continue. Stop all writers to FROM first, and use only one of the ' +
-    'two stores afterwards.',
+    'The copy stays encrypted and is unlocked by the same secrets as the original. Everything is verified while ' +
+    'it is copied, so one of these secrets is required. If anything is damaged, no copy is made and the exit ' +
+    'code is 1. The copy is compared with the original before it becomes usable. If the command is interrupted, ' +
+    'run it again to continue. Stop all writers to FROM first, and use only one of the two stores afterwards.',
   examples: [
     ['coffer store copy ./store /mnt/backup/store', 'Copy to another disk'],
     [
       'coffer store copy ./store postgres://coffer@db.example.com/coffer',
       'Move from a local directory to PostgreSQL',
     ],
-    ['coffer store copy postgres://coffer@db.example.com/coffer ./store', 'Move back'],
+    [
+      'coffer store copy postgres://coffer@db.example.com/coffer ./store',
+      'Move from PostgreSQL to a local directory',
+    ],
   ],
   async run(session, given) {
     session.refuseRemote();

@@ -24,7 +24,7 @@ const MERGE = 'merge';
 /** Renames a tag. A user at a terminal is asked before two tags are merged; scripts are not, as before. */
 export const renameTag: Command = {
   ...renaming,
-  details: `${renaming.details ?? ''}On a terminal, --merge asks before it deletes the tag; --yes skips the question.`,
+  details: `${renaming.details ?? ''}On a terminal, --merge asks before it deletes TAG; --yes skips the question.`,
   async run(session, given) {
     const [tag, name] = given.arguments;
     const isAsked = given.options.has(MERGE) && !session.settings.yes && session.prompts.available();

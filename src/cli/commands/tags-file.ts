@@ -122,16 +122,15 @@ export const importTags: Command = {
       'Import from a Terraform Enterprise server (tfe) at --address into the local store, instead of from a file.',
       { choices: [TFE] },
     ),
-    taking(FROM_ORG, 'NAME', 'Organization on the server of --from.', {
+    taking(FROM_ORG, 'NAME', 'Organization to import from, with --from.', {
       fallback: "the local organization's name",
     }),
     dryRun,
   ],
   details:
-    'Creates missing tags, workspaces and projects, and adds missing tags to workspaces. Nothing is ' +
-    'removed or deleted, so running it twice changes nothing more. Use "coffer tags apply" to also ' +
-    'remove tags. With --from tfe, the token for the other server is taken from --token-file, ' +
-    'COFFER_TOKEN or TFE_TOKEN.',
+    'Creates missing tags, workspaces and projects, and adds missing tags to workspaces. Nothing is removed or ' +
+    'deleted, so running it twice changes nothing more. Use "coffer tags apply" to also remove tags. With --from ' +
+    'tfe, the token for the Terraform Enterprise server is taken from --token-file, COFFER_TOKEN or TFE_TOKEN.',
   examples: [
     ['coffer tags import tags.csv --org acme', 'Import from a spreadsheet'],
     ['coffer tags import tags.yaml --dry-run --org acme', 'Print what an import would change'],

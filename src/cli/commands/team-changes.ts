@@ -54,7 +54,7 @@ export const add: Command = {
     'COFFER_IDENTITY to it.',
   examples: [
     ['coffer team add bob bob.pub --admin', 'Add a colleague as an admin'],
-    ['coffer team add ci --new', 'Add a pipeline; store the output as its secret COFFER_IDENTITY'],
+    ['coffer team add ci --new', 'Add a pipeline; store the output in CI, as the secret COFFER_IDENTITY'],
   ],
   async run(session, { arguments: [name = '', given], options }) {
     requireMemberName(name, given);
@@ -376,7 +376,7 @@ async function madeVersion(session: Session, changes: Changes, key: string): Pro
 export const addKey: Command = {
   arguments: [keyArgument],
   options: [identityOption],
-  details: 'All members can use the key. Name it in a rule of .coffer.yaml to encrypt files with it.',
+  details: 'All members can use the key. To encrypt files with the key, name it in a rule of .coffer.yaml.',
   examples: [['coffer team key add mail', 'Add the key "mail" to the keyring']],
   async run(session, { arguments: [key = ''], options }) {
     if (!isKeyName(key)) throw invalid(`invalid key name ${JSON.stringify(key)}`, { field: 'KEY' });

@@ -15,8 +15,8 @@ export const unlock: OwnCommand = {
   options: [...timeOptions, identityOption],
   details:
     'Uses your key once, and starts an agent: a background process of the current user that decrypts and ' +
-    'encrypts values with the keys of this keyring for later commands. Commands that change the team ' +
-    'still need your key. "coffer lock" locks it.',
+    'encrypts values with the keys of this keyring for later commands. Commands that change the team still need ' +
+    'your key. "coffer lock" locks the keyring.',
   examples: [['coffer team unlock --for 10h', 'Touch a hardware key once for a working day']],
   async run(session, { options }) {
     const times = timesOf(options);

@@ -57,10 +57,10 @@ export const trust: OwnCommand = {
   arguments: [idArgument],
   options: [identityOption],
   details:
-    'Checks that the keyring of the repository contains the change with this ID and all earlier ones, ' +
-    'and records on this machine that it is genuine. "coffer team add" prints the ID of the change that it makes. If two ' +
-    'admins removed each other, ask in person which one stays, and use the ID of the removal that this admin made; ' +
-    'the error names both IDs.',
+    'Checks that the keyring of the repository contains the change with this ID and all earlier ones, and ' +
+    'records on this machine that the keyring is genuine. "coffer team add" prints the ID of the change that it ' +
+    'makes. If two admins removed each other, ask in person which one stays, and use the ID of the removal that ' +
+    'this admin made; the error names both IDs.',
   examples: [
     [
       'coffer team trust 22sx-08km-gprp-h0n6-x84k-5x7n-y91q-d3ec',
@@ -151,7 +151,7 @@ function idToTrust({ state, card: own, remembered }: TeamKeyring): string | unde
 export const log: OwnCommand = {
   options: [identityOption],
   details:
-    'Lists the signed changes to the keyring, oldest first. The times are as their authors set them, and not verified.',
+    'Lists the signed changes to the keyring, oldest first. The times are set by the authors of the changes, and are not verified.',
   examples: [['coffer team log', 'Show all changes to members and keys']],
   async run(session, { options }) {
     const { state } = await openKeyringHere(session, options);
@@ -234,12 +234,12 @@ export const check: OwnCommand = {
   options: [identityOption],
   isVerdict: true,
   details:
-    'Checks every file and signature of the keyring, the git settings that could alter its files, and ' +
-    'the git history for files of it that were removed or changed. Also reports files of the keyring ' +
-    'that git does not track, keys that their own creators could not open, encrypted values whose ' +
-    'key version is missing, and values that the keyring cannot decrypt, as far as you have its keys. ' +
-    'Exits with 1 if a problem is found. Keys that .coffer.yaml uses in several folders are listed, but ' +
-    'are not a problem.',
+    'Checks every file and signature of the keyring, the git settings that could alter these files, and in the ' +
+    'git history whether any of them was removed or changed. Also reports files of the keyring that git does not ' +
+    'track, changes signed by someone without access to the keyring (e.g. through a forwarded ssh-agent), ' +
+    'encrypted values whose key version is missing, and values that cannot be decrypted with the keys of the keyring that you have. ' +
+    'Exits with 1 if a problem is found. Also lists keys that .coffer.yaml uses in several folders; these are ' +
+    'not a problem.',
   examples: [['coffer team check', 'Check before a release, or in CI']],
   async run(session, { options }) {
     const checked = { isChecked: true, isQuiet: true };

@@ -72,15 +72,11 @@ export const command: Command = {
     takingFile(ALLOWED_SIGNERS, 'Accept keys that this OpenSSH allowed_signers file lists for --identity.', {
       excludes: [KEY],
     }),
-    taking(
-      IDENTITY,
-      'WHO',
-      'Signer that the file of --allowed-signers must list with the key, e.g. an email address.',
-    ),
+    taking(IDENTITY, 'WHO', 'Signer, as named in the file of --allowed-signers, e.g. an email address.'),
     taking(KEY, 'NAME', 'Verify with this key of the store or server, in any version.', { offers: 'key' }),
-    namespaceOption('With ssh: purpose for which the signature must have been made (namespace).'),
+    namespaceOption('Purpose (namespace) that an ssh signature must have.'),
     taking(FORMAT, 'FORMAT', 'Format that the signature must have.', {
-      fallback: 'that of the signature, if the key format allows it',
+      fallback: 'detected from the signature',
       choices: VERIFIED_FORMATS,
     }),
     switching(MANIFEST, 'FILE is a list of SHA-256 checksums; also check the listed files.'),
@@ -90,12 +86,11 @@ export const command: Command = {
   ],
   isVerdict: true,
   details:
-    'Verifies signatures from ssh-keygen, minisign and "coffer transit sign"; --hash-algorithm, ' +
-    '--signature-algorithm and --marshaling-algorithm apply only to the last. With --public-key or ' +
-    '--allowed-signers no store is needed. With --manifest, the listed files are looked up relative ' +
-    'to the manifest. With an OpenSSH or minisign key, a signature from "coffer transit sign" is ' +
-    'only accepted with --format transit, because such a key may have signed the same bytes for ' +
-    'another purpose.',
+    'Verifies signatures of "coffer sign", ssh-keygen, minisign and "coffer transit sign". --hash-algorithm, ' +
+    '--signature-algorithm and --marshaling-algorithm apply only to those of "coffer transit sign". With ' +
+    '--public-key or --allowed-signers no store is needed. With --manifest, the listed files are looked up ' +
+    'relative to the manifest. With an OpenSSH or minisign key, a signature from "coffer transit sign" is only ' +
+    'accepted with --format transit, because such a key may have signed the same bytes for another purpose.',
   examples: [
     [
       'coffer verify app.tar.gz --public-key release.pub',

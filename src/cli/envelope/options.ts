@@ -39,7 +39,8 @@ export const severalOptions: readonly OptionSpec[] = [
 /** Argument for the named key, which the header also contains. */
 export const expectedKey = argument(
   'NAME',
-  'Key that the file should be encrypted with; fail if it is another. Default: any. A file here is read as with --in.',
+  'Fail if the file is encrypted with another key than NAME. Default: accept any key. The name of a file is ' +
+    'accepted in place of a key, as with --in.',
   { required: false, offers: 'key' },
 );
 

@@ -5,7 +5,9 @@ import { choiceOption, type Given } from '../given.ts';
 export const dialectOption = taking(
   'dialect',
   'D',
-  'Write ciphertexts and signatures for all callers as "service:v1:…" or "vault:v1:…"; with "vault", signing keys can be rotated without --force, as in Vault. Default: "vault" for clients of the Vault API, else "service".',
+  'Format of new ciphertexts and signatures, for all callers: service ("service:v1:…") or vault ' +
+    '("vault:v1:…"). With vault, signing keys can be rotated without --force, as in Vault. Default: vault for ' +
+    'clients of the Vault API, else service.',
   { choices: DIALECTS },
 );
 

@@ -25,7 +25,8 @@ export const everywhereOptions: readonly OptionSpec[] = [
     offers: 'mount',
   }),
   taking('org', 'NAME', 'Organization to use for tags and workspaces.', {
-    fallback: '$COFFER_ORG, else the only organization, if the store is unlocked or a token is set',
+    fallback:
+      '$COFFER_ORG, else the only organization that exists (if the store is unlocked or a token is set)',
     offers: 'organization',
   }),
   taking(
@@ -89,5 +90,5 @@ function refuseExclusions(
 export const AUDIT_LOG = 'audit-log';
 export const auditOption = takingFile(
   AUDIT_LOG,
-  'Log all requests: append a JSON line to FILE before answering each.',
+  'Log all requests to FILE as JSON lines; each is written before the response is sent.',
 );

@@ -61,7 +61,10 @@ export const forceOption = switching(FORCE, 'Let --out overwrite an existing fil
 export const outOptions = [outOption, forceOption] as const;
 
 /** @see docs/decisions/0154 */
-export const ifMissing = switching(IF_MISSING, 'If it already exists, leave it unchanged and exit with 0.');
+export const ifMissing = switching(
+  IF_MISSING,
+  'If the object already exists, leave it unchanged and exit with 0.',
+);
 
 export const TWIN_SUFFIX = '-text';
 
@@ -201,8 +204,10 @@ function inputArgument(params: Params, shape: CommandShape): readonly ArgumentSp
 /** Returns where the main input comes from, for the help of its argument. */
 function sourceText({ secret, optional, onRequest }: NonNullable<CommandShape['input']>): string {
   if (secret !== undefined) {
-    const source = onRequest ? 'prompts' : 'prompts, or reads standard input,';
-    return `Not accepted as an argument, which other users could see: ${source} if omitted; "-" reads standard input.`;
+    const source = onRequest
+      ? 'Prompts if omitted; "-" reads standard input.'
+      : 'If omitted, prompts on a terminal, else reads standard input; "-" always reads it.';
+    return `Not accepted as an argument, which other users could see. ${source}`;
   }
   return optional || onRequest ? '"-" reads standard input.' : 'Reads standard input if omitted or "-".';
 }

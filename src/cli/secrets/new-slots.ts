@@ -19,11 +19,7 @@ export const slotOptions: readonly OptionSpec[] = [
   takingFile('key-file', 'Unlock with the contents of FILE, at least 32 bytes.'),
   switching('raw', 'Unlock with a new master key, which is printed once and not stored.'),
   taking('command', 'COMMAND', 'Unlock with the output of COMMAND, e.g. a password manager.'),
-  taking(
-    'shares',
-    'N',
-    'Unlock with recovery shares: N shares are printed, once; any T of them (--threshold) unlock the store.',
-  ),
+  taking('shares', 'N', 'Print N recovery shares once; any T of them (--threshold) unlock the store.'),
   taking('threshold', 'T', 'Number of shares needed to unlock; required with --shares.'),
   taking(
     'recipient',

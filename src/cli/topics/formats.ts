@@ -11,21 +11,21 @@ export const secretsFormat: Topic = {
       heading: 'Values',
       blocks: [
         { lines: ['coffer:KEY:vN:BASE64', 'coffer:MOUNT/KEY:vN:BASE64'] },
-        'Names, comments, order and layout are kept. Each value is encrypted separately, including its ' +
-          'quotes. KEY is the named key, MOUNT its mount if that is not "transit", vN the version of the ' +
-          'key. The rest is the same as in a transit ciphertext.',
-        'The path of a value is its associated data (and its context, for derived keys): names and list ' +
-          'indexes joined by dots, e.g. "db.password", "servers.0.key". In names, dots, "#" and ' +
-          'backslashes are escaped with a backslash; paths in the second YAML document start with "2#". A ' +
-          'value can therefore only be decrypted under its own name. The file name is not part of the ' +
-          'path.',
+        'Names, comments, order and layout of a file stay as they are. Each value is encrypted separately, including ' +
+          'its quotes. KEY is the named key, MOUNT its mount if that is not "transit", vN the version of the key. ' +
+          'BASE64 is the same as in a ciphertext of "coffer transit encrypt".',
+        'The path of a value is its associated data (and its context, for derived keys): names and list indexes ' +
+          'joined by dots, e.g. "db.password", "servers.0.key". In names, dots, "#" and backslashes are escaped with a ' +
+          'backslash; paths in the second document of a YAML file start with "2#". A value can therefore only be ' +
+          'decrypted under its own name. The file name is not part of the path.',
         'Names, comments and the length of a value are not secret. Files have no checksum, so that git can merge values.',
       ],
     },
     {
       heading: 'Rules',
       blocks: [
-        ".coffer.yaml is searched in the file's directory and its parents, up to the root of the repository. The first matching rule applies.",
+        'Coffer looks for .coffer.yaml in the directory of the file and in its parents, up to the root of the ' +
+          'repository. The first rule that matches the file applies.',
         {
           lines: [
             'rules:',
@@ -48,11 +48,11 @@ export const secretsFormat: Topic = {
             ['format', 'dotenv, yaml or json. Default: from the file name.'],
           ],
         },
-        'Patterns work as in .gitignore. Parts of a pattern are separated by "/" in "files", by dots in "only" ' +
-          'and "except". A pattern with one part matches at any depth. One with several parts starts at the ' +
-          'top: in "files", the directory of .coffer.yaml; in "only" and "except", the top-level names of the file. A ' +
-          'match includes everything below it. "*" matches any characters within a part, "?" one ' +
-          'character, "**" any number of parts.',
+        'Patterns work as in .gitignore. Parts of a pattern are separated by "/" in "files", by dots in "only" and ' +
+          '"except". A pattern with one part matches at any depth. A pattern with several parts starts at the top: in ' +
+          '"files", the directory of .coffer.yaml; in "only" and "except", the top-level names of the file. A match ' +
+          'includes everything below it. "*" matches any characters within a part, "?" one character, "**" any number ' +
+          'of parts.',
       ],
     },
     {
@@ -62,13 +62,14 @@ export const secretsFormat: Topic = {
           terms: [
             [
               '.env',
-              '"export" before a name is allowed. Single quotes and backquotes are literal; in double quotes \\n, \\r, \\t, \\", \\\\ and \\$ are expanded. An ' +
-                'unquoted value ends at the end of its line, or at a "#" after a space. Variables and commands are not expanded.',
+              '"export" before a name is allowed. Text in single quotes or backquotes is literal; in double quotes \\n, ' +
+                '\\r, \\t, ", \\\\ and \\$ are expanded. An unquoted value ends at the end of its line, or at a "#" after a ' +
+                'space. Variables and commands are not expanded.',
             ],
             ['YAML', 'Version 1.2. Duplicate names in a mapping are an error.'],
             [
               'JSON',
-              'RFC 8259, without comments and trailing commas. Duplicate names in an object are an error.',
+              'RFC 8259, without comments or trailing commas. Duplicate names in an object are an error.',
             ],
           ],
         },
@@ -93,11 +94,10 @@ export const envelopeFormat: Topic = {
           terms: [
             [
               'sealed header, 48 bytes and the fields',
-              'The magic 89 43 4f 46 46 45 52 0a, the format version 1, the algorithm 1 (AES-256-GCM), the ' +
-                'base-2 logarithm of the chunk size (16), a zero; 2 bytes each for the size of a wrapped key ' +
-                'and the length of the fields; a salt of 32 bytes. The fields are length-prefixed texts: the ' +
-                'mount, the name of the key, and metadata as names with values. It never changes and is not ' +
-                'encrypted.',
+              'The magic 89 43 4f 46 46 45 52 0a, the format version 1, the algorithm 1 (AES-256-GCM), the base-2 ' +
+                'logarithm of the chunk size (16), a zero; 2 bytes each for the size of a wrapped key and the length of the ' +
+                'fields; a salt of 32 bytes. The fields are length-prefixed texts: the mount, the name of the key, and ' +
+                'metadata as names with values. The sealed header never changes and is not encrypted.',
             ],
             [
               'header MAC, 32 bytes',
@@ -105,7 +105,8 @@ export const envelopeFormat: Topic = {
             ],
             [
               'wrapped keys',
-              'Two places of equal size. A rewrap writes the one that is not in use, so that the file stays readable if it is interrupted; in a new file, the second one is empty. The wrapped key is a transit ciphertext.',
+              'Two places of equal size. A rewrap writes the one that is not in use, so that the file stays readable if ' +
+                'the rewrap is interrupted. In a new file, the second place is empty. A wrapped key is a transit ciphertext.',
             ],
             [
               'chunks',
@@ -119,18 +120,18 @@ export const envelopeFormat: Topic = {
     {
       heading: 'Guarantees',
       blocks: [
-        'No plaintext is released before its chunk is authenticated. On a pipe the output may be a ' +
-          'prefix; it is complete only if the exit code is 0. With --out, the file is written atomically. ' +
-          'An envelope does not identify its author, can be replaced by an older version, and reveals its ' +
-          'length.',
+        'No plaintext is released before its chunk is authenticated. Output to a pipe is only complete if the exit ' +
+          'code is 0; otherwise it may be the beginning of the data. With --out, the file is written atomically. An ' +
+          'envelope does not identify its author, can be replaced by an older version, and reveals the length of the ' +
+          'data.',
       ],
     },
     {
       heading: 'Encrypting files for others',
       blocks: [
-        'With --recipient and --passphrase the file is written in the age format, for people without ' +
-          'Coffer. Recipients are age1..., age1pq1..., age1tag1..., age1tagpq1..., SSH public keys, key ' +
-          'names, and @FILE with one per line. Decrypting detects which of the two formats a file has.',
+        'With --recipient and --passphrase the file is written in the age format, for people without Coffer. ' +
+          'Recipients are age1..., age1pq1..., age1tag1..., age1tagpq1..., SSH public keys, key names, and @FILE with ' +
+          'one per line. "coffer transit envelope decrypt" detects which of the two formats a file has.',
       ],
     },
   ],
@@ -166,7 +167,7 @@ export const storeFormat: Topic = {
             ],
             [
               'generation-g/documents/',
-              'Everything else: each file is sealed with AES-256-GCM, with a key derived from the root key. Names are keyed hashes.',
+              'Everything else: each file is sealed with AES-256-GCM, with a key derived from the root key. File names are keyed hashes.',
             ],
           ],
         },
@@ -178,9 +179,9 @@ export const storeFormat: Topic = {
     {
       heading: 'Keys',
       blocks: [
-        'A random 256-bit root key seals everything. Each slot holds it, wrapped with one secret, so ' +
-          'slots can be added and removed without touching the data. A rekey starts the next generation: ' +
-          'a new root key, and everything re-encrypted.',
+        'A random 256-bit root key seals everything. Each slot holds the root key, wrapped with one secret, so slots ' +
+          'can be added and removed without touching the data. A rekey starts the next generation: a new root key, and ' +
+          'everything re-encrypted.',
         'If the secrets of all slots are lost, the store cannot be unlocked again.',
       ],
     },
@@ -195,7 +196,7 @@ export const storeFormat: Topic = {
     {
       heading: 'Files outside the store',
       blocks: [
-        'These remain when Coffer is uninstalled, besides the store.',
+        'Like the store, these files remain when Coffer is uninstalled.',
         {
           terms: [
             [
@@ -217,7 +218,9 @@ export const storeFormat: Topic = {
     {
       heading: 'Backups',
       blocks: [
-        '"coffer store backup" writes a single file that begins with COFFERBK: the header, the slots and the sealed files unchanged, and a SHA-256 of everything. It is unlocked by the same secrets.',
+        '"coffer store backup" writes a single file that begins with COFFERBK. It contains the header, the slots and ' +
+          'the sealed files of the store, unchanged, and a SHA-256 of everything. A backup is unlocked by the same ' +
+          'secrets as the store.',
       ],
     },
   ],
@@ -252,7 +255,9 @@ export const policyFormat: Topic = {
         `Capabilities are ${CAPABILITY_WORDS.join(', ')}. Everything not allowed is denied; "deny" ` +
           'takes precedence. A trailing "*" matches any suffix, "+" matches one segment. If several rules ' +
           'match, the most specific one applies.',
-        'Encrypting with a key that does not exist creates the key. That requires create instead of update: allow both, if both may be done. Paths of tags and workspaces are those of the HTTP API, beginning with api/v2.',
+        'Encrypting with a key that does not exist creates the key. This requires the capability create instead of ' +
+          'update; a policy can allow both. Paths of tags and workspaces are those of the HTTP API, beginning with ' +
+          'api/v2.',
       ],
     },
     {
@@ -268,7 +273,8 @@ export const policyFormat: Topic = {
             ['required_parameters', 'Parameters that every request must have.'],
             [
               'min_wrapping_ttl, max_wrapping_ttl',
-              'Shortest and longest TTL that a response can be wrapped for. With either, requests that do not ask for a wrapped response are denied.',
+              'Shortest and longest TTL that a response can be wrapped for. If one of them is set, requests that do not ' +
+                'ask for a wrapped response are denied.',
             ],
           ],
         },
@@ -326,10 +332,9 @@ export const tagsFormat: Topic = {
     {
       heading: 'Commands',
       blocks: [
-        '"coffer tags export" writes such a file. "coffer tags import" adds what is missing and removes ' +
-          'nothing. "coffer tags apply" prints a plan, asks for confirmation (unless --yes is given), and ' +
-          'then makes the tags of each workspace in the file match it; workspaces that are not in the ' +
-          'file are left alone.',
+        '"coffer tags export" writes a file in this format. "coffer tags import" adds what is missing and removes ' +
+          'nothing. "coffer tags apply" prints a plan, asks for confirmation (unless --yes is given), and then makes ' +
+          'the tags of each workspace in the file match it; workspaces that are not in the file are left alone.',
       ],
     },
   ],

@@ -11,17 +11,20 @@ const unlocking: Topic = {
     {
       heading: 'What unlocks a store',
       blocks: [
-        'Each of the secrets of a store unlocks it by itself, and has a key slot in the store; "coffer slots list" lists the slots. ' +
-          '"coffer unlock" asks once and leaves an agent with the unlocked store for later commands.',
+        'A store can have several secrets. Each unlocks the store by itself, and has a key slot in the store; ' +
+          '"coffer slots list" lists the slots. "coffer unlock" asks for a secret once, and starts an agent that keeps ' +
+          'the store unlocked for later commands.',
         {
           terms: [
-            ['passphrase', 'A prompt, COFFER_PASSPHRASE or COFFER_PASSPHRASE_FILE.'],
-            ['master key or key file', 'COFFER_MASTER_KEY or COFFER_MASTER_KEY_FILE.'],
-            ['password manager', 'COFFER_MASTER_KEY_COMMAND, a command that prints the secret.'],
-            ['recovery shares', 'A prompt, or COFFER_SHARES_FILE.'],
+            ['passphrase', 'Read from a prompt, COFFER_PASSPHRASE or COFFER_PASSPHRASE_FILE.'],
+            ['master key or key file', 'Read from COFFER_MASTER_KEY or COFFER_MASTER_KEY_FILE.'],
+            ['password manager', 'Read from the output of the command in COFFER_MASTER_KEY_COMMAND.'],
+            ['recovery shares', 'Read from a prompt, or COFFER_SHARES_FILE.'],
             [
               'age or SSH key',
-              'The private key: COFFER_IDENTITY, COFFER_IDENTITY_FILE, or your key in a usual place (e.g. ~/.ssh/id_ed25519); the last only on a machine where its slot was created or has already unlocked the store.',
+              'The private key is read from COFFER_IDENTITY, COFFER_IDENTITY_FILE, or a usual file such as ' +
+                '~/.ssh/id_ed25519. Usual files are only tried on a machine where the key slot was created or has unlocked ' +
+                'the store before.',
             ],
           ],
         },
@@ -31,7 +34,8 @@ const unlocking: Topic = {
     {
       heading: 'Before a passphrase is forgotten',
       blocks: [
-        'A passphrase cannot be reset. Add a second secret now, and keep it elsewhere, e.g. on paper:',
+        'A passphrase cannot be reset. Add a second secret now, such as a master key or recovery shares, and keep it ' +
+          'elsewhere, e.g. on paper:',
         {
           lines: [
             'umask 077',
@@ -44,11 +48,13 @@ const unlocking: Topic = {
     {
       heading: 'If a passphrase is forgotten',
       blocks: [
-        'If another secret unlocks the store, add a new passphrase with it, and remove the old slot with "coffer slots remove":',
+        'If another secret unlocks the store, use it to add a new passphrase, as below. Then remove the slot of the ' +
+          'old passphrase with "coffer slots remove".',
         { lines: ['COFFER_MASTER_KEY_FILE=master.key coffer slots add --passphrase'] },
-        'If nothing else unlocks the store, but an agent still has it open ("coffer agent status"), encrypted values can be read until it ' +
-          'locks: run "coffer secrets decrypt FILE" for what you need now. A backup is unlocked by the secrets that the store had ' +
-          'when it was made. Otherwise the data is lost: create a new store, and new secrets where the old ones were used.',
+        'If nothing else unlocks the store, but an agent still keeps it unlocked ("coffer agent status"), you can ' +
+          'decrypt values until the agent locks the store: run "coffer secrets decrypt FILE" for each file that you ' +
+          'need. A backup is unlocked by the secrets that the store had when the backup was made. Otherwise the data ' +
+          'is lost: create a new store, and replace the lost passwords and tokens in the services that they were for.',
       ],
     },
   ],
@@ -80,8 +86,9 @@ export const sharing: Topic = {
             'coffer secrets encrypt .env     # with the key that .coffer.yaml names for the file',
           ],
         },
-        'If .coffer.yaml names another key than app, create it with "coffer team key add NAME". After "coffer team init", files of ' +
-          'the repository use its keyring: to decrypt a file that was encrypted with a store, name the store with "--store DIRECTORY".',
+        'If .coffer.yaml names another key than app, create that key with "coffer team key add NAME". After "coffer ' +
+          'team init", files of the repository use its keyring: to decrypt a file that was encrypted with a store, ' +
+          'name the store with "--store DIRECTORY".',
         'Then add each colleague with a public key, and commit:',
         {
           lines: [
@@ -89,7 +96,7 @@ export const sharing: Topic = {
             'git add .coffer .env && git commit -m "Share the secrets with bob" && git push',
           ],
         },
-        '"coffer team add" prints an ID. Tell it to bob in person or by chat, not through the repository.',
+        '"coffer team add" prints an ID. Give the ID to bob in person or by chat, not through the repository.',
       ],
     },
     {
@@ -103,7 +110,7 @@ export const sharing: Topic = {
     {
       heading: 'What remains in the history of git',
       blocks: [
-        'Earlier commits still have the values that were encrypted with the store; only that store decrypts them.',
+        'Earlier commits still contain the values as they were encrypted with the store. Only that store can decrypt them.',
       ],
     },
   ],
@@ -128,10 +135,11 @@ const pipelines: Topic = {
     {
       heading: 'Values of a repository that has a keyring',
       blocks: [
-        'One variable decrypts them; no server and no store is needed. Once, as an admin of the team:',
+        'To decrypt the values, the job only needs a private key in the variable COFFER_IDENTITY; neither a server ' +
+          'nor a store is needed. An admin of the team creates the key once:',
         {
           lines: [
-            'coffer team add ci --new        # store all that it prints in CI, as the secret COFFER_IDENTITY',
+            'coffer team add ci --new        # store the whole output in CI, as the secret COFFER_IDENTITY',
             'git add .coffer && git commit -m "Add the pipeline" && git push',
           ],
         },
@@ -142,9 +150,9 @@ const pipelines: Topic = {
     {
       heading: 'Keys on a server, without a stored secret',
       blocks: [
-        'GitHub, GitLab and Kubernetes give each job an ID token that identifies it. The server checks it, and returns a token of its ' +
-          'own that lasts minutes. Once, as the owner of the store, with a policy ("coffer help policy-format") in release.hcl; this is ' +
-          'for GitHub:',
+        'GitHub, GitLab and Kubernetes give each job an ID token that identifies it. The Coffer server checks the ID ' +
+          'token, and returns a token of its own that is valid for minutes. The owner of the store sets this up once, ' +
+          'with a policy in the file release.hcl ("coffer help policy-format"). For GitHub:',
         {
           lines: [
             'coffer auth enable jwt --path github',
@@ -153,7 +161,7 @@ const pipelines: Topic = {
             'coffer auth jwt write release --path github --user-claim repository --bound-audiences https://coffer.example.com:8200 --bound-claims repository_id=74 ref=refs/heads/main --token-policies release --token-ttl 10m',
           ],
         },
-        'In the job, with COFFER_ADDR=https://coffer.example.com:8200:',
+        'In the job, with the variable COFFER_ADDR=https://coffer.example.com:8200:',
         {
           lines: [
             'coffer login jwt role=release --path github',
@@ -168,8 +176,8 @@ const pipelines: Topic = {
     {
       heading: 'A store, without a server',
       blocks: [
-        'Keep a backup of the store in the repository ("coffer store backup"; it is encrypted), and its master key in CI, as the ' +
-          'secret COFFER_MASTER_KEY. In the job, with this variable:',
+        'Keep a backup of the store in the repository ("coffer store backup"; it is encrypted), and the master key ' +
+          'of the store in CI, as the secret COFFER_MASTER_KEY. In the job, with this variable:',
         {
           lines: [
             'coffer store restore coffer.backup',
