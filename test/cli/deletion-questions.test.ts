@@ -47,6 +47,8 @@ describe('the question before a change that is for good', () => {
     'policy delete nosuch',
     'auth disable nosuch',
     'auth userpass delete nosuch',
+    'auth approle destroy-accessor deploy nosuch',
+    'auth approle destroy-secret-id deploy --in secret',
     'mounts remove nosuch',
     'transit keys delete nosuch',
     'transit keys destroy nosuch 1',
@@ -57,7 +59,9 @@ describe('the question before a change that is for good', () => {
   ])('is not asked about what does not exist: %s', async (line) => {
     const here = await DirectoryHere.withStore();
     await here.ok('orgs create acme');
-    await here.ok('auth enable userpass');
+    for (const setUp of ['auth enable userpass', 'auth enable approle', 'auth approle write deploy'])
+      await here.ok(setUp);
+    here.write('secret', 'nosuch');
     const prompts = promptsDouble([], true);
     const { exitCode } = await here.run(line, { prompts, terminals: ['in', 'err'] });
     expect([exitCode, prompts.asked]).toEqual([3, []]);
@@ -72,6 +76,26 @@ describe('the question before a change that is for good', () => {
       expect(prompts.asked).toEqual([expect.stringMatching(/^Revoke the token and all its child tokens\?/)]);
       expect(await here.refused(['token', 'revoke', id, '--yes'], 3)).toContain('nothing was revoked');
     }
+  });
+
+  it('is asked about a secret ID of the role by itself and by its accessor, and scripts need --yes', async () => {
+    const here = await DirectoryHere.withStore();
+    for (const role of ['auth enable approle', 'auth approle write deploy', 'auth approle write other'])
+      await here.ok(role);
+    const created = JSON.parse(await here.ok('auth approle secret-id deploy -o json'));
+    here.write('secret', created.secret_id);
+    const accessor = await here.ok('auth approle list-secret-ids deploy');
+    for (const [command, rest] of [
+      ['auth approle destroy-secret-id', '--in secret'],
+      ['auth approle destroy-accessor', accessor],
+    ]) {
+      const prompts = promptsDouble([false]);
+      await here.run(`${command} deploy ${rest}`, { prompts, terminals: ['in', 'err'] });
+      expect(prompts.asked).toEqual(['Destroy the secret ID? This cannot be undone.']);
+      expect(await here.refused(`${command} deploy ${rest}`, 2)).toContain('use --yes');
+      expect(await here.refused(`${command} other ${rest}`, 3)).toContain('the role has no');
+    }
+    expect(await here.ok('auth approle list-secret-ids deploy')).toBe(accessor);
   });
 
   it('names the copy of tags that can be made before, of the same organization', async () => {

@@ -11,10 +11,10 @@ import {
   tidySecrets,
 } from '../../access/methods/approle/secret-ids.ts';
 import { printGoTime } from '../../ground/clock.ts';
-import { asCofferError, attempt, invalid, ownWords } from '../../ground/errors.ts';
-import { isObject } from '../../ground/objects.ts';
+import { asCofferError, attempt, invalid, notFound, ownWords } from '../../ground/errors.ts';
+import { isObject, type JsonObject } from '../../ground/objects.ts';
 import { FOR_GOOD, unlessUnexpected } from '../declaration/deleting.ts';
-import { computing, done, type Outcome } from '../declaration/operation.ts';
+import { computing, done, type Outcome, type Runner } from '../declaration/operation.ts';
 import { duration, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
 import type { Details } from '../declaration/table.ts';
 import { parsePairs } from '../declaration/weak-values.ts';
@@ -201,12 +201,38 @@ export const lookupAccessor = approleOperation({
   },
 });
 
+const LIST = 'list the accessors of the secret IDs with "coffer auth approle list-secret-ids ROLE"';
+
+/**
+ * Checks that the role has the secret ID, before the user is asked to confirm that it is destroyed. Before the secret
+ * ID itself is known, nothing is looked up.
+ * @throws `not-found`
+ */
+async function foreseeSecret(values: JsonObject, runner: Runner): Promise<void> {
+  if (values['secret_id'] === undefined || values['secret_id'] === '') return;
+  const { data } = await runner.run(lookup, values);
+  if (data === undefined)
+    throw notFound(ownWords('the role has no such secret ID, nothing was destroyed'), { hint: LIST });
+}
+
+/**
+ * Checks that the role has a secret ID with the accessor, before the user is asked.
+ * @throws `not-found`
+ */
+async function foreseeAccessor(values: JsonObject, runner: Runner): Promise<void> {
+  const { data, statusCode } = await runner.run(lookupAccessor, values);
+  if (data !== undefined && statusCode !== 404) return;
+  const text = `the role has no secret ID with the accessor "${values['secret_id_accessor']}"`;
+  throw notFound(ownWords(text), { field: 'secret_id_accessor', hint: LIST });
+}
+
 export const destroy = approleOperation({
   route: ['POST role/:role_name/secret-id/destroy', 'DELETE role/:role_name/secret-id/destroy'],
   withoutSecret: true,
   params: { role_name, secret_id },
   cli: {
     input: { param: 'secret_id', as: 'text', secret: 'Secret ID' },
+    foresee: foreseeSecret,
     confirm: async () => `Destroy the secret ID? ${FOR_GOOD}`,
     unchanged: async (values, runner) => {
       const found = await runner.run(lookup, values).catch(unlessUnexpected);
@@ -228,7 +254,11 @@ export const destroyAccessor = approleOperation({
   ],
   withoutSecret: true,
   params: { role_name, secret_id_accessor },
-  cli: { confirm: async () => `Destroy the secret ID? ${FOR_GOOD}`, done: () => 'Destroyed the secret ID.' },
+  cli: {
+    foresee: foreseeAccessor,
+    confirm: async () => `Destroy the secret ID? ${FOR_GOOD}`,
+    done: () => 'Destroyed the secret ID.',
+  },
   run: done(async ({ room }, values) => {
     const accessor = given(values.secret_id_accessor, 'secret_id_accessor');
     await destroySecret(room, values.role_name, { accessor });
