@@ -246,7 +246,10 @@ function refuseUnknownIn({ params, mount }: Operation, raw: Readonly<Record<stri
 const noLocation = (options: object): CofferError =>
   invalid('openStore needs the location of the store', {
     field: 'location',
-    hint: 'directory' in options ? 'write "location" for "directory"' : 'give its directory, or postgres://…',
+    hint:
+      'directory' in options
+        ? 'use "location" instead of "directory"'
+        : 'give its directory, or postgres://…',
   });
 
 function credentialsOf({ masterKey, passphrase }: OpenOptions): Credential[] {

@@ -31,7 +31,7 @@ it('a program of release 0.1 is told what its option is called now', async () =>
   await expect(openStore(older as OpenOptions)).rejects.toMatchObject({
     kind: 'invalid',
     field: 'location',
-    hint: 'write "location" for "directory"',
+    hint: 'use "location" instead of "directory"',
   });
 });
 

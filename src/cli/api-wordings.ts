@@ -248,7 +248,10 @@ const OF_SYSTEM: readonly Rewording[] = [
   ],
   [/^(failed to parse policy: (?:path "[^"]*": )?)invalid key (?="[^"]*" on line )/, '$1unknown word '],
   [/: comment not terminated$/, ': a comment that begins with /* does not end: put paths in quotes'],
-  [/^'key' must be specified in request body as JSON, or 'reset' set to true/, 'missing key, or --reset'],
+  [
+    /^'key' must be specified in request body as JSON, or 'reset' set to true/,
+    'missing unseal key, or --reset',
+  ],
   [/^quota rule with similar properties exists under the name /, 'the same requests are already limited by '],
   [/^'rate' is invalid/, 'rate must be a number above 0'],
 ];
@@ -259,8 +262,8 @@ export const API_WORDINGS: readonly Rewording[] = [...OF_LOGINS, ...OF_CLAIMS, .
 export const HINT_WORDINGS: readonly Rewording[] = [
   [/\bmin_(de|en)cryption_version of this key is/, '--min-$1cryption-version of this key is'],
   [/^set derived as well$/, 'use --derived'],
-  [/^set a context$/, 'use --context BASE64 or --context-text TEXT'],
+  [/^set a context(?=$|;)/, 'use --context BASE64 or --context-text TEXT'],
   [/^omit derived, or /, 'omit --derived, or '],
-  [/^use 32 to 512 bytes$/, 'e.g. --key-size 32'],
+  [/^use (\d+) to \d+ bytes$/, '$&, e.g. --key-size $1'],
   [/; over HTTP, the parameter organization$/, ''],
 ];

@@ -22,7 +22,7 @@ export const OF_KEYS: readonly Rewording[] = [
   ],
   [
     /^base private key type (\S+) does not match peer public key curve/,
-    'the public key of the peer is on another curve than the key, an $1',
+    'the public key of the peer is not on the curve of the base key, which has the type $1',
   ],
   [
     /^cannot add a public key to a key version that already has a public key set/,
@@ -54,7 +54,7 @@ export const OF_KEYS: readonly Rewording[] = [
   ],
   [
     /certificate in the first element is not a valid leaf certificate/,
-    'the first certificate is of a CA, not of the key',
+    'the first certificate is the certificate of a CA, not of the key',
   ],
   [/certificate in the last element is not a valid CA certificate/, 'the last certificate is not of a CA'],
   [
@@ -68,7 +68,7 @@ export const OF_KEYS: readonly Rewording[] = [
   [/^failed to persist certificate chain: /, 'cannot store the certificate chain: '],
   [
     /leaf certificate public key does not match the selected key version/,
-    'the first certificate is not of this version of the key',
+    'the first certificate is for another key, or for another version of this key',
   ],
   [
     /provided certificate chain did not contain any valid PEM encoded certificate/,
@@ -85,7 +85,7 @@ export const OF_KEYS: readonly Rewording[] = [
   [/^convergent encryption requires derivation to be enabled/, 'a convergent key must be derived as well'],
   [
     /^could not derive enc key, length not correct/,
-    'cannot derive a key for the context: its length is wrong',
+    'cannot derive a key for the context: the derived key has the wrong length',
   ],
   [
     /^derive-key can add a version to an imported key only/,
@@ -130,14 +130,14 @@ export const OF_KEYS: readonly Rewording[] = [
     'a derived ed25519 key cannot be imported without its private key',
   ],
   [/^(invalid \w+): version is too new/, '$1: the key has no such version yet'],
-  [/^(invalid \w+): wrong number of fields/, '$1: a part is missing, or there is one too many'],
+  [/^(invalid \w+): wrong number of fields/, '$1: a part is missing'],
   [
     /^(\w+) argument invalid: unsupported key type (\S+) for padding scheme/,
     '$1 cannot be used with keys of type $2',
   ],
   [/^(\w+) argument invalid: unsupported padding scheme (.*)/, '$1 cannot be $2'],
   [/^'(\w+)' provided for non-AEAD cipher suite (\S+)/, '$1 cannot be used with keys of type $2'],
-  [/minimum available version cannot be decremented/, 'versions that were deleted cannot be kept'],
+  [/minimum available version cannot be decremented/, 'min_available_version cannot be lowered'],
   [
     /^minimum available version cannot be greater than min+i?mum (en|de)cryption version/,
     'versions that can still $1crypt cannot be deleted',
@@ -152,7 +152,7 @@ export const OF_KEYS: readonly Rewording[] = [
   ],
   [
     /^(?:error deriving key: )?missing 'context' for key derivation; .*/s,
-    'missing context: the key is derived, and needs one for everything it does',
+    'missing context: the key is derived, so a context is required',
   ],
   [/^'bytes' cannot be less than 1$/, 'too few bytes'],
   [/^'bytes' should be less than 131072$/, 'too many bytes'],

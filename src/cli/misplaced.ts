@@ -23,7 +23,7 @@ export const inPlace = (error: CofferError, typed: Invocation): CofferError | un
   withKeyFirst(error, typed);
 
 /** Hint of `keyName` for a value in the place of a key. */
-const KEY_FIRST = 'the name of the key comes before the value';
+const KEY_FIRST = 'give the name of the key before the value';
 
 /**
  * Adds, to the error about a file as the value of `-o`, which other programs name the result by, the option for that.

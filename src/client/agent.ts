@@ -96,7 +96,7 @@ export async function callsOn<T>(path: string, names: CallNames<T>, gone: string
     inTime(answer, ms, () => {
       close();
       throw unavailable(UNANSWERED, {
-        hint: 'check whether it is suspended, or run "coffer lock" to kill it',
+        hint: 'check whether the agent is suspended, or run "coffer lock" to kill it',
       });
     });
   return {

@@ -39,8 +39,8 @@ const LOGIN = /^(auth\/.+?)(?<!\/(?:role|users|groups|certs))\/login(?:\/[^/]+)?
 /** Returns the hint for a refused login. Servers do not tell clients without a token which methods are enabled. */
 function loginHint(method: string): string {
   return (
-    `no login method may be enabled at ${method} on this server, or it refuses this login: an administrator runs ` +
-    '"coffer auth list", and "coffer auth enable METHOD" if it is missing'
+    `check what you log in with; an administrator sees with "coffer auth list" whether ${method}/ is enabled, ` +
+    'and enables a missing method with "coffer auth enable METHOD"'
   );
 }
 
@@ -59,7 +59,7 @@ function namingMissing(error: CofferError, { method, target }: WireRequest): Cof
   const isListed = isOrganization && !isInside;
   return new CofferError(
     error.kind,
-    `${whole}${namesMore ? ', or something else that the command names,' : ''} not found`,
+    `${whole}${namesMore ? ' or another object that the command names' : ''} not found`,
     {
       hint: `${UNSEEN_HINT.hint}${isListed ? '; "coffer orgs list" lists the organizations that the token may see' : ''}`,
       cause: error,

@@ -68,7 +68,7 @@ function parsed<T>(message: Buffer, parse: (message: Buffer) => T): T {
     const refusal = expected(error);
     if (refusal.kind === 'denied') {
       throw denied('the ssh-agent refused to sign', {
-        hint: 'run "ssh-add -X" if it is locked; otherwise retry, and confirm its question',
+        hint: 'run "ssh-add -X" if it is locked; otherwise retry, and confirm the request',
       });
     }
     throw unavailable(`the ssh-agent gave no valid response: ${refusal.message}`, { hint: CHECK });

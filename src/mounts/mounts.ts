@@ -218,7 +218,7 @@ export class Mounts {
         if (mount === undefined || mount.type === TOKEN) return undefined;
         const type = this.#types.find(({ name }) => name === mount.type);
         if (type === undefined)
-          throw unsupported(`this version does not support mounts of type ${mount.type}`);
+          throw unsupported(`this version of Coffer does not support mounts of type ${mount.type}`);
         await replace(tx, mounts, mount);
         const collections = type.collections.map((name) => collectionOf(mount, name));
         if (type.isLogin) await noteRemoved(tx, collections);

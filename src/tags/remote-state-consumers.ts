@@ -132,5 +132,5 @@ const everybodyReads = () =>
 const tooMany = (count: number) =>
   invalid(`a workspace has at most ${MOST_CONSUMERS} remote state consumers, not ${count}`, {
     field: '/data',
-    hint: 'set global-remote-state to true, where all may read the state',
+    hint: 'set global-remote-state to true to let all workspaces read the state',
   });

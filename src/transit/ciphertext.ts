@@ -77,7 +77,7 @@ export function parseVersioned(text: string, format: VersionFormat, noun: Noun) 
       noun,
       `${noun.noPrefix ?? noun.invalid}: no prefix`,
       text.startsWith('{')
-        ? 'it is JSON: use the text of its member, which -o raw prints alone'
+        ? `this is JSON: use only the value of its member "${noun.field}", which -o raw prints`
         : `it must start with ${format.starts.join('… or ')}…`,
     );
   }
@@ -111,14 +111,14 @@ export function requireUsableVersion(version: number, key: NamedKeyDocument, nou
     throw refusal(
       noun,
       `${noun.invalid}: version is too new`,
-      `the latest version of this key is ${key.latestVersion}: this was made with another key, or this key was restored from an older backup`,
+      `the latest version of this key is ${key.latestVersion}: the ${noun.field} was made with another key, or the key was restored from an older backup`,
     );
   }
   if (version < key.minDecryptionVersion) {
     throw refusal(
       noun,
       'ciphertext or signature version is disallowed by policy (too old)',
-      `it was made with version ${version}, but ${limitHint(key, version, 'decryption')}`,
+      `the ${noun.field} was made with version ${version}, but ${limitHint(key, version, 'decryption')}`,
     );
   }
 }

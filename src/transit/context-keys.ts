@@ -232,7 +232,7 @@ const missingContext = (): CofferError =>
   invalid(
     "missing 'context' for key derivation; the key was created using a derived key, which means additional, " +
       'per-request information must be included in order to perform operations with the key',
-    { field: 'context', hint: 'decrypting needs the context that was used for encrypting' },
+    { field: 'context', hint: 'set a context; decrypting needs the one that was used for encrypting' },
   );
 
 const badLength = ({ name }: NamedKeyDocument): CofferError =>

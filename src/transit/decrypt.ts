@@ -37,7 +37,7 @@ export function decryptRequest({ ciphertext, context, associatedData, nonce }: D
   if (ciphertext === undefined || ciphertext === '') {
     throw invalid(ownWords('missing ciphertext to decrypt'), {
       field: 'ciphertext',
-      hint: 'give the ciphertext that encrypt returned',
+      hint: 'use the output of "coffer transit encrypt NAME"',
     });
   }
   return { ciphertext, context: decodeContext(context), associatedData, nonce };

@@ -27,20 +27,23 @@ interface ExportKind {
   print(key: NamedKey, version: KeyVersion, format: ExportFormat): string;
 }
 
+/** Returns the hint with the kind of secret that a key has. */
+const useKind = ({ type, encrypts }: NamedKey): string =>
+  `use the export type ${encrypts ? 'encryption-key' : type.signing === undefined ? 'hmac-key' : 'signing-key'}`;
+
 const KINDS: Readonly<Record<string, ExportKind>> = {
   'encryption-key': {
     secret: true,
     requireFrom(key) {
-      if (!key.encrypts)
-        throw lacks(ownWords('encryption not supported for the key'), 'use the key type signing-key');
+      if (!key.encrypts) throw lacks(ownWords('encryption not supported for the key'), useKind(key));
     },
     print: printSecret,
   },
   'signing-key': {
     secret: true,
-    requireFrom({ type }) {
-      if (type.signing === undefined)
-        throw lacks(ownWords('signing not supported for the key'), 'use the key type encryption-key');
+    requireFrom(key) {
+      if (key.type.signing === undefined)
+        throw lacks(ownWords('signing not supported for the key'), useKind(key));
     },
     print: printSecret,
   },
@@ -150,17 +153,14 @@ function printHmacKey(_key: NamedKey, version: KeyVersion, format: ExportFormat)
 
 function requirePublicKey({ type, document }: NamedKey): void {
   if (type.publicKey === undefined) {
-    throw lacks(
-      `unknown key type ${type.name} for export type public-key`,
-      'only key pairs have a public key',
-    );
+    throw lacks(`unknown key type ${type.name} for export type public-key`, 'use an asymmetric key');
   }
   // Vault and OpenBao export it, although it is half of the input from which context keys are derived.
   // @see docs/decisions/0016
   if (document.derived) {
     throw lacks(
       ownWords('public key of a derived key cannot be exported'),
-      'each context has its own: read the key with a context to see it',
+      `each context has its own public key: run "coffer transit keys read ${document.name} --context BASE64"`,
     );
   }
 }

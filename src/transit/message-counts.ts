@@ -158,4 +158,4 @@ const idOf = (engine: CountCollection, name: string, version: number): string =>
   `${keyOf(engine, name)} ${version}`;
 
 export const warningOf = (name: string, version: number, messages: number): string =>
-  `version ${version} of key "${name}" has encrypted about ${messages} messages: rotate the key, at ${TOO_MANY_MESSAGES} messages nonces may repeat`;
+  `version ${version} of key "${name}" has encrypted about ${messages} messages; rotate the key: nonces may repeat after ${TOO_MANY_MESSAGES} messages`;

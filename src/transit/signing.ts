@@ -105,7 +105,7 @@ export function contextKeyFor(
     if (context !== undefined || !(error instanceof Error)) throw error;
     throw invalid(`error deriving key: ${error.message}`, {
       field: 'context',
-      hint: 'use the same context to sign and to verify',
+      hint: 'set a context; verifying needs the one that was used for signing',
     });
   }
 }
@@ -190,7 +190,7 @@ export function requireFitting(
     ownWords('hash_algorithm=none requires both prehashed=true and signature_algorithm=pkcs1v15'),
     {
       field: 'hash_algorithm',
-      hint: 'name a hash, or set both',
+      hint: 'use another hash algorithm, or set both',
     },
   );
 }

@@ -7,7 +7,9 @@ describe('what a script has in the wrong form or place', () => {
     const input = await here.ok('transit encrypt app hello -o json');
     const refused = await here.run('transit decrypt app', { input });
     expect(refused).toMatchObject({ exitCode: 2, out: '' });
-    expect(refused.err).toContain('(it is JSON: use the text of its member, which -o raw prints alone)');
+    expect(refused.err).toContain(
+      '(this is JSON: use only the value of its member "ciphertext", which -o raw prints)',
+    );
     expect((await here.run('transit decrypt app', { input: 'hello' })).err).toContain('it must start with');
   });
 });

@@ -21,7 +21,7 @@ describe('an error about a version below the minimum of its key', () => {
       `coffer: --hmac: cannot verify HMAC: the key version is no longer allowed (--min-decryption-version of this key is 2; to allow version 1 again, ${lower}")`,
     );
     expect(await here.refused(`transit decrypt orders ${ciphertext}`, 2)).toContain(
-      `(it was made with version 1, but --min-decryption-version of this key is 2; to allow version 1 again, ${lower}")`,
+      `(the ciphertext was made with version 1, but --min-decryption-version of this key is 2; to allow version 1 again, ${lower}")`,
     );
     for (const line of ['transit encrypt orders x', 'transit hmac orders x'])
       expect(await here.refused(`${line} --key-version 1`, 2)).toContain(

@@ -65,7 +65,7 @@ describe('a login that is answered by somebody else', () => {
 it('a refused login is not explained with the policies of a token, which logins do not need', async () => {
   [status, body] = [403, { errors: ['permission denied'] }];
   const hint = (path: string): string =>
-    `(no login method may be enabled at ${path} on this server, or it refuses this login: an administrator runs "coffer auth list", and "coffer auth enable METHOD" if it is missing)`;
+    `(check what you log in with; an administrator sees with "coffer auth list" whether ${path}/ is enabled, and enables a missing method with "coffer auth enable METHOD")`;
   expect(await login(4)).toBe(`coffer: login failed ${hint('auth/userpass')}`);
   const line = 'login userpass username=login password=- --path team/users2';
   expect(await user.refused(line, 4, { input: 'x' })).toBe(

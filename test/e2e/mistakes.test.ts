@@ -212,7 +212,7 @@ describe('a name', () => {
 
   it('with a slash is told that the mount is not part of it', async () => {
     expect(await here.refused('transit keys read transit/orders', 2)).toContain(
-      'the mount is given separately',
+      'the mount is not part of the name',
     );
   });
 

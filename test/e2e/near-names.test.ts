@@ -252,13 +252,13 @@ describe('a command on tags', () => {
 describe('a key and a value in the wrong order', () => {
   it('are told apart by a ciphertext', async () => {
     expect(await here.refused('transit decrypt service:v1:AAAA', 2)).toContain(
-      'NAME: invalid value "service:v1:AAAA" (the name of the key comes before the value)',
+      'NAME: invalid value "service:v1:AAAA" (give the name of the key before the value)',
     );
   });
 
   it('bring up the command with the right order', async () => {
     expect(await here.refused('transit decrypt service:v1:AAAA orders', 2)).toContain(
-      '(the name of the key comes before the value: run "coffer transit decrypt orders service:v1:AAAA")',
+      '(give the name of the key before the value: run "coffer transit decrypt orders service:v1:AAAA")',
     );
   });
 

@@ -157,7 +157,7 @@ async function organizationsOf(box: Sandbox): Promise<string> {
   return answers.join('\n');
 }
 
-const TORN_HEADER = 'a rewrap was interrupted (rewrap it to repair the header)';
+const TORN_HEADER = 'a rewrap was interrupted (rewrap the file to repair its header)';
 
 /**
  * A header that is rewritten in place passes through states of its own; what counts is what it opens to. Where a slot was written

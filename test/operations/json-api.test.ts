@@ -341,7 +341,9 @@ describe('conditions for key-value tags', () => {
       { key: 'a' },
       { value: 'b' },
     ]);
-    expect(refusal(() => parse([1]))).toMatchObject({ message: 'must be keys and values' });
+    expect(refusal(() => parse([1]))).toMatchObject({
+      message: 'each condition must be KEY=VALUE, or an object with key and value',
+    });
     expect(refusal(() => parse([{ key: ['a'] }]))).toMatchObject({ kind: 'invalid' });
   });
 

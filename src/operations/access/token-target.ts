@@ -73,7 +73,7 @@ export function callingToken(caller: Caller): { accessor: string; token: string 
   if (accessor === undefined || token === undefined) {
     throw invalid(ownWords('missing token ID'), {
       field: 'token',
-      hint: 'name a token: commands on a local store use none themselves',
+      hint: 'give a token: commands on a local store have no token of their own',
     });
   }
   return { accessor, token };

@@ -34,7 +34,7 @@ function bindingOf(item: unknown, at: string): NewBinding {
   }
   const { attributes } = resourceOf(item, TYPE, at);
   const key = isObject(attributes) ? textIn(attributes, 'key', at) : undefined;
-  if (key === undefined) throw invalid(ownWords('a key is needed'), { field: `${at}/attributes/key` });
+  if (key === undefined) throw invalid(ownWords('missing key'), { field: `${at}/attributes/key` });
   return {
     key,
     value: (isObject(attributes) ? textIn(attributes, 'value', at) : undefined) ?? '',
@@ -131,7 +131,8 @@ function conditionOf(item: unknown, field: string): BindingFilter[] {
 }
 
 function partsOf(item: unknown, field: string): { readonly key: string; readonly value: string } {
-  if (!isObject(item)) throw invalid(ownWords('must be keys and values'), { field });
+  if (!isObject(item))
+    throw invalid(ownWords('each condition must be KEY=VALUE, or an object with key and value'), { field });
   const part = (name: string): string => parseShortText(item[name] ?? '', `${field}[][${name}]`);
   return { key: part('key'), value: part('value') };
 }

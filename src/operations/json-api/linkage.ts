@@ -100,7 +100,7 @@ function namedTag(item: unknown, at: string): NamedTag {
   const field = `${at}/attributes/name`;
   if (isReference(item) && 'name' in item) return { name: item.name, field };
   const name = typeof item === 'string' ? item : nameOf(resourceOf(item, 'tags', at), at);
-  if (name === undefined) throw malformed(ownWords('a name is needed'), field);
+  if (name === undefined) throw malformed(ownWords('missing name'), field);
   return { name, field };
 }
 

@@ -18,7 +18,7 @@ import { keepWrapped } from './wrapped-answer.ts';
  */
 export const malformed = (cause?: unknown): CofferError =>
   invalid(ownWords('the parameters of the request cannot be read'), {
-    hint: 'send them in the format of the protocol',
+    hint: 'check that the request is complete and in the format of the protocol',
     cause,
   });
 

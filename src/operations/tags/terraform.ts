@@ -102,7 +102,7 @@ const refusing =
   };
 
 const noStates = refusing('not states or locks: store the state of this configuration in another backend');
-const noRuns = refusing('not runs: run Terraform where the configuration is');
+const noRuns = refusing('not runs: run Terraform on the machine that has the configuration');
 
 const params = { workspace_id: text({ help: 'ID of the workspace.', required: true }) };
 

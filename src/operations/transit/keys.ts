@@ -112,7 +112,9 @@ const questions = (values: Readonly<Record<string, unknown>>): string[] => [
     ? []
     : [`Allow key ${values['name']} to ${leavings(values)}? This cannot be undone.`]),
   ...(values['auto_trim'] === true
-    ? [`Permanently delete versions that are no longer kept on each rotation of key ${values['name']}?`]
+    ? [
+        `On each rotation, permanently delete the versions of key ${values['name']} that are no longer usable?`,
+      ]
     : []),
 ];
 
@@ -302,7 +304,7 @@ export const rotate = transitOperation({
     done: (values, data) =>
       `Rotated key ${values['name']} (${data?.type}) to version ${data?.latest_version}.` +
       (data?.supports_encryption
-        ? ` Rewrap old values with "coffer transit rewrap ${values['name']} CIPHERTEXT", those in files with "coffer secrets rewrap FILE".`
+        ? ` Rewrap old values with "coffer transit rewrap ${values['name']} CIPHERTEXT", and values in files with "coffer secrets rewrap FILE".`
         : ''),
     examples: {
       'coffer transit keys rotate orders':

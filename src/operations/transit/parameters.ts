@@ -46,8 +46,8 @@ export function keyName<const S extends Spec<string>>(spec: S): Declared<string,
       throw invalid(`key name ${JSON.stringify(name)} is not allowed`, {
         field,
         hint: VALUE_OF_KEY.test(name)
-          ? 'the name of the key comes before the value'
-          : `use letters, digits and "_", inside the name also "-" and "."${name.includes('/') ? '; the mount is given separately' : ''}`,
+          ? 'give the name of the key before the value'
+          : `use letters, digits and "_", inside the name also "-" and "."${name.includes('/') ? '; the mount is not part of the name' : ''}`,
       });
     }
     return name;

@@ -29,7 +29,7 @@ export function openBackupBlob(backup: string): string {
     if (compression !== undefined) {
       throw unsupported(`backup is compressed with ${compression}, which is not supported`, {
         field: 'backup',
-        hint: 'decompress it, and use the JSON document base64-encoded',
+        hint: 'decompress the backup, and restore its JSON document, encoded in base64',
       });
     }
     return bytes.toString('utf8');
@@ -44,7 +44,7 @@ function decompressed(bytes: Uint8Array): string {
     if (error instanceof RangeError) throw tooLarge(`backup is longer than ${MAX_DOCUMENT_BYTES} bytes`);
     throw invalid(ownWords('backup cannot be decompressed'), {
       field: 'backup',
-      hint: 'the text is damaged',
+      hint: 'the backup is damaged or was modified',
     });
   }
   return wiping(document, (whole) => whole.toString('utf8'));

@@ -60,10 +60,7 @@ export function checkSettings({ policy, archivedKeys = [], own }: BackupDocument
     throw inconsistentBackup(policy.name, 'error parsing version template');
   }
   if (own !== undefined && (own.keepVersions < 0 || (own.autoTrim && own.keepVersions === 0))) {
-    throw inconsistentBackup(
-      policy.name,
-      `number of versions to keep of ${own.keepVersions} is out of range`,
-    );
+    throw inconsistentBackup(policy.name, `keep_versions of ${own.keepVersions} is out of range`);
   }
   if (policy.autoRotatePeriodNanoseconds < 0n) {
     throw inconsistentBackup(policy.name, 'auto rotate period is out of range');
@@ -222,10 +219,10 @@ export function checkWork(versions: number, type: KeyType, characters: number): 
   if (ms <= FREE_MS + characters / CHARACTERS_PER_MS) return;
   throw new CofferError(
     'too-large',
-    `backup has ${versions} versions of ${type.name}, too many for its length`,
+    `backup has too many versions for its length: ${versions} of type ${type.name}`,
     {
       field: 'backup',
-      hint: 'use it uncompressed, as the backup was printed',
+      hint: 'use the uncompressed backup, as it was printed',
     },
   );
 }

@@ -70,7 +70,7 @@ export class GoFields {
   integer(name: string): number {
     const value = this.big(name) ?? 0n;
     if (value > BigInt(Number.MAX_SAFE_INTEGER) || value < BigInt(Number.MIN_SAFE_INTEGER)) {
-      throw misfit(this.#pathOf(name), 'a number of this size');
+      throw misfit(this.#pathOf(name), 'a whole number of at most 53 bits');
     }
     return Number(value);
   }
@@ -165,5 +165,5 @@ const decoded = (text: string, path: string): Buffer =>
 const misfit = (path: string, wanted: string): CofferError =>
   invalid(`backup cannot be read: ${path === '' ? 'the document' : path} is not ${wanted}`, {
     field: 'backup',
-    hint: 'use the output of backup, unchanged',
+    hint: 'use the unchanged output of "coffer transit backup NAME"',
   });

@@ -43,7 +43,7 @@ function readChain(pem: string): X509Certificate[] {
   if (junkAfter) {
     throw refusal(
       ownWords('could not decode a PEM block in the certificate chain'),
-      'unexpected text at the end',
+      'check that the last PEM block is complete, and that no text follows it',
     );
   }
   const chain = blocks
@@ -73,11 +73,11 @@ function withChain(
   if (certified === undefined || certified.asymmetricKeyType !== own.asymmetricKeyType) {
     throw refusal(
       `could not validate key match between leaf certificate key and key entry in transit: provided leaf certificate public key algorithm '${certifiedAlgorithm(certified)}' does not match the transit key type '${key.type.name}'`,
-      'the first certificate is for a key of another type',
+      'use a certificate that was issued for this key',
     );
   }
   if (!certified.equals(own)) {
-    throw refusal(OTHER_KEY, `the first certificate is not for the key of version ${version.number}`);
+    throw refusal(OTHER_KEY, `use a certificate that was issued for version ${version.number} of this key`);
   }
   const certificateChain = chain.map(({ raw }) => encodeBase64(raw));
   const { document } = key;

@@ -69,7 +69,7 @@ export const halfOf = (generation: number): 0 | 1 => (generation % 2 === 1 ? 0 :
 export function printWrappedKey({ generation, ciphertext }: WrappedKey, bytes: number): Buffer {
   if (bytes > MAX_WRAPPED_KEY_BYTES || OVERHEAD_BYTES + ciphertext.length > bytes) {
     throw unsupported(
-      `the new key, of ${ciphertext.length} bytes, does not fit into the header of the file`,
+      `the wrapped data key, of ${ciphertext.length} bytes, does not fit into the header of the file`,
       {
         hint: 'decrypt the file and encrypt it again',
       },
@@ -252,9 +252,9 @@ export async function openHeader(header: EnvelopeHeader, keys: DataKeys, name?: 
 export function requireName({ sealed }: EnvelopeHeader, name: string | undefined): void {
   if (name === undefined || name === sealed.name) return;
   throw denied(`the envelope is encrypted under key "${sealed.name}", not "${name}"`, {
-    hint: 'omit the name to use the one in the header',
+    hint: 'omit the key name, to use the key that the header names',
   });
 }
 
 const interruptedRewrap = (): CofferError =>
-  damaged('its header was changed, or a rewrap was interrupted', 'rewrap it to repair the header');
+  damaged('its header was changed, or a rewrap was interrupted', 'rewrap the file to repair its header');

@@ -12,7 +12,7 @@ export const notAnEnvelope = (): CofferError =>
   });
 
 export const unknownFormat = (what: string): CofferError =>
-  corrupt(`this envelope has ${what}, which this version does not support`, {
+  corrupt(`this envelope has ${what}, which this version of Coffer does not support`, {
     hint: 'install a newer Coffer',
   });
 
@@ -22,10 +22,10 @@ export const damaged = (how: string, hint = BRING_BACK): CofferError =>
 export const truncated = (): CofferError =>
   inauthentic('the envelope is truncated: its end is missing', { hint: BRING_BACK });
 
-export const trailing = (): CofferError => damaged('something follows its end');
+export const trailing = (): CofferError => damaged('it has extra data after its end');
 
 export const changedChunk = (index: number): CofferError =>
-  damaged(`chunk ${index} was changed, moved or comes from another file`);
+  damaged(`chunk ${index} was changed or moved, or is from another file`);
 
 /**
  * Creates the error for a last chunk that does not open: a truncated one cannot be distinguished from one that was

@@ -56,7 +56,7 @@ function wrap(engine: Engine, { type }: NamedKey, version: KeyVersion, { under, 
   if (type.importing === undefined || !version.hasSecret) {
     throw invalid(`version ${version.number} does not contain a private part`, {
       field: 'version',
-      hint: 'only the public key of this version was imported',
+      hint: 'only the public key of this version was imported; import its private key',
     });
   }
   return wiping(type.importing.secretBytes(version.material), (secret) =>

@@ -55,7 +55,7 @@ export function requireImported(key: NamedKey, refusal = ONLY_IMPORTED): void {
   if (!key.document.imported) {
     throw conflict(refusal, {
       field: 'name',
-      hint: 'a key that was created or rotated on this server gets new versions by rotation',
+      hint: `this key was created or rotated on this server: run "coffer transit keys rotate ${key.document.name}" for a new version`,
     });
   }
   if (key.document.convergentEncryption) {

@@ -44,10 +44,11 @@ export function keyTypeOfBackup(evidence: TypeEvidence): CalledType {
   if (found === undefined) throw unknownType(evidence);
   if (calledType !== undefined) {
     const called = keyTypeCalled(calledType.name, calledType.parameterSet);
-    if (called?.type !== found) throw contradiction(evidence, calledType.name);
+    if (called?.type !== found) throw contradiction(evidence, 'type name', calledType.name);
     return called;
   }
-  if (parameterSet !== undefined && !hasSet(found, parameterSet)) throw contradiction(evidence, parameterSet);
+  if (parameterSet !== undefined && !hasSet(found, parameterSet))
+    throw contradiction(evidence, 'parameter set', parameterSet);
   if (typeof type === 'string') return { type: found };
   if (!openBaoLayout && found.familyNames !== undefined) requireKeyPairs(evidence);
   const familyName = found.familyNames?.find((name) => (name.parameterSet === undefined) === openBaoLayout);
@@ -87,17 +88,17 @@ const hasSet = ({ familyNames }: KeyType, set: string): boolean =>
 function requireKeyPairs(evidence: TypeEvidence): void {
   if (evidence.hasKeyPairs) return;
   throw unsupported(
-    `backup has the key type ${shown(evidence)} without the private or public key where OpenBao has them, so its content is unknown`,
-    { field: 'backup', hint: 'export the key there, and import it here' },
+    `backup has the key type ${shown(evidence)} without both halves of each key pair, so its format is unknown`,
+    { field: 'backup', hint: 'export the key on the server that made the backup, and import it here' },
   );
 }
 
 const shown = ({ type }: TypeEvidence): string =>
   typeof type === 'number' ? String(type) : JSON.stringify(type.slice(0, 40));
 
-const contradiction = (evidence: TypeEvidence, told: string): CofferError =>
+const contradiction = (evidence: TypeEvidence, told: string, value: string): CofferError =>
   unsupported(
-    `backup has the key type ${shown(evidence)} and says ${JSON.stringify(told.slice(0, 40))}, which contradict each other`,
+    `backup has the key type ${shown(evidence)}, which contradicts its ${told} ${JSON.stringify(value.slice(0, 40))}`,
     { field: 'backup', hint: 'the backup is damaged or was modified' },
   );
 
@@ -110,7 +111,7 @@ function unknownType(evidence: TypeEvidence): CofferError {
     `backup has the key type ${shown(evidence)}${meaning ? ` (${meaning})` : ''}${set}, which is not supported`,
     {
       field: 'backup',
-      hint: 'only keys of types that this release lists can be restored',
+      hint: 'only keys of the types in "coffer transit keys create --help" can be restored',
     },
   );
 }

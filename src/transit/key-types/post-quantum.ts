@@ -109,7 +109,7 @@ async function signAndCheck(
   const signature = await signPure(set, input, pair.privateKey, bound);
   const key = inContext(createPublicKey(pair.privateKey), bound);
   if (nodeVerify(null, input, key, signature)) return signature;
-  throw corrupt(`a ${set.name} private key does not match its public key`, {
+  throw corrupt(`an ${set.name} private key does not match its public key`, {
     hint: 'this version cannot sign: rotate the key, or restore it from a backup',
   });
 }
@@ -167,13 +167,13 @@ async function keyFromBackup(
 ): Promise<KeyObject> {
   const publicBytes = shown === undefined ? undefined : Buffer.from(shown, 'base64');
   if (publicBytes !== undefined && publicBytes.length !== set.publicBytes) {
-    throw refusedBackup(`has a ${set.name} public key of the wrong length`);
+    throw refusedBackup(`has an ${set.name} public key of the wrong length`);
   }
   if (key === undefined) {
     if (publicBytes === undefined) throw refusedBackup(`has no ${set.name} key`);
     return rawKeys.createPublicKey({ key: publicBytes, format: 'raw-public', asymmetricKeyType: set.name });
   }
-  if (key.length !== set.privateBytes) throw refusedBackup(`has a ${set.name} key of the wrong length`);
+  if (key.length !== set.privateBytes) throw refusedBackup(`has an ${set.name} key of the wrong length`);
   const privateKey = rawKeys.createPrivateKey({
     key,
     format: set.privateForm,
@@ -190,7 +190,7 @@ async function probe(stored: StoredMaterial, set: ParameterSet): Promise<void> {
 }
 
 const mismatch = ({ name }: ParameterSet): CofferError =>
-  refusedBackup(`has a ${name} private key that does not match its public key`);
+  refusedBackup(`has an ${name} private key that does not match its public key`);
 
 const PROBE = Buffer.from('does this key work');
 

@@ -242,7 +242,7 @@ describe('keys', () => {
 
   it('that are rotated, configured or trimmed are named with type and version, and what changed', async () => {
     expect((await shown('transit keys rotate orders', 200)).err).toBe(
-      'Rotated key orders (aes256-gcm96) to version 3. Rewrap old values with "coffer transit rewrap orders CIPHERTEXT", those in files with "coffer secrets rewrap FILE".\n',
+      'Rotated key orders (aes256-gcm96) to version 3. Rewrap old values with "coffer transit rewrap orders CIPHERTEXT", and values in files with "coffer secrets rewrap FILE".\n',
     );
     expect((await shown('transit keys config orders --min-decryption-version 2', 200)).err).toBe(
       'Updated key orders (aes256-gcm96): min-decryption-version 2.\n',

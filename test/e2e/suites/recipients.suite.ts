@@ -224,7 +224,7 @@ export const recipientsSuite: Suite = (here) => {
       [whole.subarray(0, -1), 4, 'its end is missing'],
       [whole.subarray(0, -(CHUNK + TAG)), 4, 'truncated: its end is missing'],
       [Buffer.concat([header, chunk(1), chunk(0), chunk(2)]), 4, 'chunk 0 was changed, moved'],
-      [Buffer.concat([whole, chunk(2)]), 4, 'something follows its end'],
+      [Buffer.concat([whole, chunk(2)]), 4, 'it has extra data after its end'],
       [Buffer.concat([changed, whole.subarray(start)]), 4, 'the header of the file was modified'],
       [header.subarray(0, 50), 4, 'it ends within its header'],
       [many, 4, 'it has more than 1000 recipients'],

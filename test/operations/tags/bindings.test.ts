@@ -130,7 +130,7 @@ describe('tags of the form key=value on a workspace', () => {
     [
       'no key',
       [{ type: 'tag-bindings', attributes: { value: 'x' } }],
-      'a key is needed',
+      'missing key',
       '/data/0/attributes/key',
     ],
     ['an empty key', bound({ '': 'x' }), "Key can't be blank", '/data/0/attributes/key'],

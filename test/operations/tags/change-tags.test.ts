@@ -76,7 +76,7 @@ describe('creating tags', () => {
     [{ data: ['a'] }, 'must be a resource identifier', '/data/0'],
     [{ data: [{ attributes: { name: 'a' } }] }, 'type must be "tags"', '/data/0/type'],
     [{ data: [{ type: 'workspaces', attributes: { name: 'a' } }] }, 'type must be "tags"', '/data/0/type'],
-    [{ data: [{ type: 'tags' }] }, 'a name is needed', '/data/0/attributes/name'],
+    [{ data: [{ type: 'tags' }] }, 'missing name', '/data/0/attributes/name'],
     [
       { data: [{ type: 'tags', attributes: { name: 7 } }] },
       'name must be a string',

@@ -317,15 +317,15 @@ describe('a document of other shapes', () => {
     [unreadable('policy.latest_version', 'a whole number'), '{"policy":{"latest_version":1e2}}'],
     [unreadable('policy.latest_version', 'a whole number'), '{"policy":{"latest_version":"1"}}'],
     [
-      unreadable('policy.latest_version', 'a number of this size'),
+      unreadable('policy.latest_version', 'a whole number of at most 53 bits'),
       '{"policy":{"latest_version":99999999999999999999}}',
     ],
     [
-      unreadable('policy.latest_version', 'a number of this size'),
+      unreadable('policy.latest_version', 'a whole number of at most 53 bits'),
       '{"policy":{"latest_version":9007199254740992}}',
     ],
     [
-      unreadable('policy.latest_version', 'a number of this size'),
+      unreadable('policy.latest_version', 'a whole number of at most 53 bits'),
       '{"policy":{"latest_version":-9007199254740992}}',
     ],
     [unreadable('policy.derived', 'true or false'), '{"policy":{"derived":1}}'],

@@ -25,8 +25,8 @@ describe('members that only Coffer writes', () => {
   });
 
   it.each<[string, Members]>([
-    ['number of versions to keep of -1 is out of range', { keep_versions: -1 }],
-    ['number of versions to keep of 0 is out of range', { keep_versions: 0, auto_trim: true }],
+    ['keep_versions of -1 is out of range', { keep_versions: -1 }],
+    ['keep_versions of 0 is out of range', { keep_versions: 0, auto_trim: true }],
     ['version "0" cannot be revoked', revoked('0')],
     ['version "2" cannot be revoked', revoked('2')],
     ['version "3" cannot be revoked', revoked('3')],

@@ -57,7 +57,7 @@ describe('what a restore costs', () => {
     });
     expect(refusal).toMatchObject({
       kind: 'too-large',
-      message: `backup has ${count} versions of ${type}, too many for its length`,
+      message: `backup has too many versions for its length: ${count} of type ${type}`,
       field: 'backup',
     });
     expect(ms).toBeLessThan(6000);
@@ -75,7 +75,7 @@ describe('what a restore costs', () => {
       checkWork(most, type, characters);
       expect(thrownBy(() => checkWork(most + 1, type, characters + 1023))).toMatchObject({
         kind: 'too-large',
-        message: `backup has ${most + 1} versions of ${name}, too many for its length`,
+        message: `backup has too many versions for its length: ${most + 1} of type ${name}`,
       });
     }
   });

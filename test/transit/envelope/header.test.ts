@@ -175,7 +175,7 @@ describe('a sealed header', () => {
     bytes.writeUInt8(2, place);
     expect(thrownBy(() => parsePrefix(bytes))).toMatchObject({
       kind: 'corrupt',
-      message: `this envelope has ${what}, which this version does not support`,
+      message: `this envelope has ${what}, which this version of Coffer does not support`,
       hint: 'install a newer Coffer',
     });
   });

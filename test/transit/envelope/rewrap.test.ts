@@ -78,7 +78,7 @@ describe('a rewrap', () => {
       expect((await attempt(keys, file.bytes)).error).toMatchObject({
         kind: 'inauthentic',
         message: 'the envelope is damaged: its header was changed, or a rewrap was interrupted',
-        hint: 'rewrap it to repair the header',
+        hint: 'rewrap the file to repair its header',
       });
       await rewrapEnvelope({ keys, file });
       const { plaintext: back, error } = await attempt(keys, file.bytes);
@@ -93,7 +93,7 @@ describe('a rewrap', () => {
     expect(await rejectionOf(rewrapEnvelope({ keys, file, name: 'other' }))).toMatchObject({
       kind: 'denied',
       message: 'the envelope is encrypted under key "backups", not "other"',
-      hint: 'omit the name to use the one in the header',
+      hint: 'omit the key name, to use the key that the header names',
     });
     expect(file.bytes.equals(before)).toBe(true);
   });
@@ -104,7 +104,7 @@ describe('a rewrap', () => {
     keys.rewrap = () => Promise.resolve(`service:v2:${'x'.repeat(500)}`);
     expect(await rejectionOf(rewrapEnvelope({ keys, file }))).toMatchObject({
       kind: 'unsupported',
-      message: 'the new key, of 511 bytes, does not fit into the header of the file',
+      message: 'the wrapped data key, of 511 bytes, does not fit into the header of the file',
     });
     expect(file.bytes.equals(before)).toBe(true);
   });

@@ -81,7 +81,7 @@ describe('an envelope of three chunks', () => {
   it('names the chunk that was changed', async () => {
     const place = headerBytes + STRIDE + 5;
     expect(await expectRefusal(flipped(place, 0))).toBe(
-      'the envelope is damaged: chunk 1 was changed, moved or comes from another file',
+      'the envelope is damaged: chunk 1 was changed or moved, or is from another file',
     );
   });
 
@@ -156,7 +156,7 @@ describe('an envelope of three chunks', () => {
     const { error } = await attempt(keys, Buffer.concat([short, short]));
     expect(error).toMatchObject({
       kind: 'inauthentic',
-      message: 'the envelope is damaged: something follows its end',
+      message: 'the envelope is damaged: it has extra data after its end',
     });
   });
 

@@ -71,7 +71,7 @@ describe('the wrapped keys of a header', () => {
       thrownBy(() => printWrappedKey({ generation: 1, ciphertext: 'x'.repeat(size) }, size)),
     ).toMatchObject({
       kind: 'unsupported',
-      message: `the new key, of ${size} bytes, does not fit into the header of the file`,
+      message: `the wrapped data key, of ${size} bytes, does not fit into the header of the file`,
     });
     expect(thrownBy(() => printWrappedKey({ generation: 1, ciphertext: 'x' }, 8256))).toMatchObject({
       kind: 'unsupported',
@@ -84,7 +84,7 @@ describe('the wrapped keys of a header', () => {
     expect(parseWrappedKeys(Buffer.concat([half, empty])).current.ciphertext).toBe(full);
     expect(thrownBy(() => printWrappedKey({ generation: 1, ciphertext: `${full}x` }, SIZE))).toMatchObject({
       kind: 'unsupported',
-      message: `the new key, of ${SIZE - 37} bytes, does not fit into the header of the file`,
+      message: `the wrapped data key, of ${SIZE - 37} bytes, does not fit into the header of the file`,
     });
     expect(printWrappedKey({ generation: 1, ciphertext: 'x' }, 8192)).toHaveLength(8192);
     expect(thrownBy(() => printWrappedKey({ generation: 1, ciphertext: 'x' }, 8193))).toMatchObject({

@@ -33,7 +33,7 @@ describe.each(vectors)('the key type $type', ({ type: name, keyGeneration, signi
     const publicKey = hex(vector.publicKey).toString('base64');
     if (vector.flags.includes('IncorrectPublicKeyLength')) {
       await expect(Promise.resolve().then(() => type.backup.read({ publicKey }))).rejects.toThrow(
-        `backup has a ${name} public key of the wrong length`,
+        `backup has an ${name} public key of the wrong length`,
       );
       return;
     }

@@ -71,10 +71,10 @@ export function postQuantumContract(type: KeyType): void {
     const key = entry.key ?? Buffer.alloc(0);
     const refusals: [string, typeof entry][] = [
       [`has no ${type.name} key`, {}],
-      [`has a ${type.name} key of the wrong length`, { ...entry, key: key.subarray(1) }],
-      [`has a ${type.name} public key of the wrong length`, { publicKey: 'AAAA' }],
+      [`has an ${type.name} key of the wrong length`, { ...entry, key: key.subarray(1) }],
+      [`has an ${type.name} public key of the wrong length`, { publicKey: 'AAAA' }],
       [
-        `has a ${type.name} private key that does not match its public key`,
+        `has an ${type.name} private key that does not match its public key`,
         { key, publicKey: other.publicKey },
       ],
     ];

@@ -31,7 +31,7 @@ describe.each(vectors)('the key type $type', ({ type: name, privateKey, message,
     const stored = await type.backup.read({ key });
     expect(await rejectionOf(Promise.resolve(type.backup.probe?.(stored)))).toMatchObject({
       kind: 'invalid',
-      message: `backup has a ${name} private key that does not match its public key`,
+      message: `backup has an ${name} private key that does not match its public key`,
     });
     const pkcs8 = type.importing?.secretBytes(type.open(stored)) ?? Buffer.alloc(0);
     expect(await rejectionOf(Promise.resolve(type.importing?.secret(pkcs8)))).toMatchObject({

@@ -163,7 +163,7 @@ export function requireTogether(
   }
   throw invalid('a plugin does not allow its recipient to be mixed with the others in one file', {
     field: 'recipient',
-    hint: 'encrypt a separate file for each',
+    hint: 'encrypt a separate file for each recipient',
   });
 }
 

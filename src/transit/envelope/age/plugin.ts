@@ -194,7 +194,7 @@ const reported = (name: string, body: Buffer): CofferError => failed(name, reada
 
 /** Returns the error of a plugin that said why it failed. */
 export const failed = (name: string, why: string): CofferError =>
-  unavailable(`age-plugin-${name} failed: ${why.replace(/\s+/g, ' ').trim() || 'it does not say why'}`, {
+  unavailable(`age-plugin-${name} failed: ${why.replace(/\s+/g, ' ').trim() || 'no reason given'}`, {
     hint: 'check the device or service that the plugin uses, and try again',
   });
 

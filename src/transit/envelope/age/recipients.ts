@@ -171,6 +171,7 @@ export const sealedFor = (
  */
 export function requireShape(args: readonly string[], count: number, body: Buffer): readonly string[] {
   if (args.length !== count) throw damaged('a recipient in its header has too few or too many values');
-  if (body.length !== BODY_BYTES) throw damaged('a recipient in its header has no key of the file');
+  if (body.length !== BODY_BYTES)
+    throw damaged('a recipient in its header has a wrapped file key of the wrong length');
   return args;
 }

@@ -12,7 +12,7 @@ import {
 import { callerOf, MEDIA_TYPE } from './api.ts';
 
 const STATES = 'not states or locks: store the state of this configuration in another backend';
-const RUNS = 'not runs: run Terraform where the configuration is';
+const RUNS = 'not runs: run Terraform on the machine that has the configuration';
 const NOT_FOUND = { errors: [{ status: '404', title: 'not found' }] };
 
 let server: TestServer;

@@ -177,6 +177,6 @@ describe('the name of a plugin', () => {
 
   it('stands before what it said when it failed, or that it said nothing', () => {
     const messages = [' no\n\tdevice ', ' \n'].map((why) => failed('x', why).message);
-    expect(messages).toEqual(['age-plugin-x failed: no device', 'age-plugin-x failed: it does not say why']);
+    expect(messages).toEqual(['age-plugin-x failed: no device', 'age-plugin-x failed: no reason given']);
   });
 });
