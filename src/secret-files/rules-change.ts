@@ -25,7 +25,7 @@ export function lossesBetween(before: readonly Rule[], now: readonly Rule[]): re
       continue;
     }
     for (const other of now.slice(next, at))
-      if (!isForAll(other)) losses.push(`a rule for ${filesOf(other)} comes before that for ${shown}`);
+      if (!isForAll(other)) losses.push(`a rule for ${filesOf(other)} comes before the rule for ${shown}`);
     losses.push(...lossesIn(rule, found).map((what) => `in ${shown}, ${what}`));
     next = at + 1;
   }
@@ -71,6 +71,6 @@ function lossesIn(before: Rule, now: Rule): readonly string[] {
     losses.push(`only ${now.only.join(', ')} must be encrypted`);
   else if (now.only.length > 0 && dropped.length > 0) losses.push(`${dropped.join(', ')} may be readable`);
   // In another format, the same file may have other values, or values of other names.
-  if (before.format !== now.format) losses.push('the format was changed');
+  if (before.format !== now.format) losses.push('the setting format: was changed');
   return losses;
 }

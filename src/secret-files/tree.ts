@@ -55,7 +55,7 @@ export function gapFor(
       if (branch.isList && key !== String(branch.entries.length)) {
         throw invalid(`cannot add ${name}`, {
           field: 'NAME',
-          hint: `the next free place in that list is ${nameOf([...path.slice(0, depth), String(branch.entries.length)])}`,
+          hint: `use the next free position in the list, ${nameOf([...path.slice(0, depth), String(branch.entries.length)])}`,
         });
       }
       return { branch, missing: [key, ...path.slice(depth + 1)] };
@@ -64,7 +64,7 @@ export function gapFor(
     if (value === undefined || isPlace(value)) throw inTheWay(name, path.slice(0, depth + 1));
     branch = value;
   }
-  throw inTheWay(name, path);
+  throw invalid(`${name} is a map or a list, not a single value`, { field: 'NAME' });
 }
 
 const inTheWay = (name: string, path: readonly string[]): CofferError =>
@@ -87,7 +87,7 @@ export function refuseToMoveOthers(
   if (!isList || index === entries.length - 1) return;
   throw invalid(`cannot remove ${name} from its list`, {
     field: 'NAME',
-    hint: 'the values after it would change position, and encrypted values are bound to their position',
+    hint: 'remove it with "coffer edit FILE": the values after it change position, which requires encrypting them again',
   });
 }
 

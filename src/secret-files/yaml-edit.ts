@@ -44,7 +44,7 @@ const hasContent = (text: string): boolean => /^[ \t]*[^#\s%-]/m.test(text);
 const noPlace = (name: string): CofferError =>
   invalid(`cannot add ${name} to this file`, {
     field: 'NAME',
-    hint: 'the file has no such YAML document, or the document is a single value',
+    hint: 'the YAML document must exist and be a map or a list; names in the second document begin with 2#',
   });
 
 /** Formats the lines for a value below missing keys. */

@@ -124,7 +124,7 @@ function parseOptions(text: string) {
     times[member] = time;
   }
   const { validAfter = 0, validBefore = Number.POSITIVE_INFINITY } = times;
-  if (validBefore <= validAfter) return 'ends before it begins';
+  if (validBefore <= validAfter) return 'is never valid: its valid-before is not later than its valid-after';
   const namespaces = values.get('namespaces');
   return { isAuthority, limits: { namespaces, ...times } };
 }

@@ -78,7 +78,7 @@ export function parseSignAnswer(message: Buffer): Buffer {
 function bodyOf(message: Buffer, wanted: number): SshReader {
   const reader = new SshReader(message, 'the response of the ssh-agent');
   const type = reader.byte();
-  if (type === AGENT_MESSAGE.failure) throw denied('the ssh-agent refused');
+  if (type === AGENT_MESSAGE.failure) throw denied('the ssh-agent refused the request');
   if (type !== wanted) throw invalid(`the ssh-agent sent a response of the unexpected type ${type}`);
   return reader;
 }

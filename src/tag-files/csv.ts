@@ -32,7 +32,7 @@ function parse(text: string, file: string, checks?: NameChecks): TagFile {
     throw refusedAt(
       file,
       'line 1',
-      `the first line must be "${NEEDED.join(',')}", or with key, value and project`,
+      `the first line must name the columns: ${NEEDED.join(' and ')}, and optionally key, value and project`,
     );
   }
   const has = (column: Column): boolean => columns.includes(column);
@@ -85,7 +85,7 @@ class CsvReader {
       return key === '' ? undefined : bind(bindings, key, value);
     }
     if (key !== '') return 'this line has a key, but no workspace and no project';
-    if (tag === '') return 'the file is empty';
+    if (tag === '') return 'this line is empty';
     this.#tags.push(tag);
     return undefined;
   }

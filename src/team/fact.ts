@@ -210,11 +210,11 @@ const NOTHING = { without: [], for: [], armor: '' } as const;
 function refuseFields(kind: FactKind, fields: ReadonlyMap<string, readonly string[]>): string | undefined {
   for (const [name, times] of Object.entries(FIELDS[kind])) {
     const count = fields.get(name)?.length ?? 0;
-    if (count === 0 && (times === 'one' || times === 'many')) refuse(`has no ${name}`);
-    if (count > 1 && (times === 'one' || times === 'may')) refuse(`has a duplicate ${name}`);
+    if (count === 0 && (times === 'one' || times === 'many')) refuse(`has no field ${name}`);
+    if (count > 1 && (times === 'one' || times === 'may')) refuse(`has the field ${name} twice`);
   }
   const unknown = [...fields.keys()].find((name) => !Object.hasOwn(FIELDS[kind], name));
-  return unknown === undefined ? undefined : `with an unknown field (${unknown})`;
+  return unknown === undefined ? undefined : `of an unknown form, with the field ${unknown}`;
 }
 
 type FactFields = ReadonlyMap<string, readonly string[]>;
@@ -246,7 +246,7 @@ const MEANINGS: Readonly<Record<FactKind, (fields: FactFields) => Partial<Said>>
     const given = referencesOf(fields, 'for');
     const out = referencesOf(fields, 'without');
     if (out.some(({ id }) => given.some((other) => other.id === id)))
-      refuse('passes keys to a member it removes');
+      refuse('gives keys to a member that it removes');
     return {
       without: out,
       for: given,
@@ -297,7 +297,8 @@ function cardOf(fields: FactFields, role: 'user' | 'admin') {
   };
 }
 
-const one = (fields: FactFields, name: string): string => fields.get(name)?.[0] ?? refuse(`has no ${name}`);
+const one = (fields: FactFields, name: string): string =>
+  fields.get(name)?.[0] ?? refuse(`has no field ${name}`);
 const idIn = (text: string): string => (ID.test(text) ? text : refuse('has an invalid ID'));
 const base64In = (text: string): string =>
   text.length > 0 && BASE64.test(text) ? text : refuse('has invalid base64');
@@ -306,19 +307,20 @@ const base64In = (text: string): string =>
 function idsOf(text: string): readonly string[] {
   const ids = text.split(' ').map(idIn);
   if (ids.some((id, index) => index > 0 && id <= (ids[index - 1] ?? '')))
-    refuse('has ids that are not in order');
+    refuse('has IDs that are not sorted');
   return ids;
 }
 
 function referenceOf(text: string): CardReference {
   const [id = '', name = '', ...more] = text.split(' ');
-  if (more.length > 0 || !isName(name)) return refuse('has an invalid card reference');
+  if (more.length > 0 || !isName(name)) return refuse('has an invalid reference to a member');
   return { id: idIn(id), name };
 }
 
 function referencesOf(fields: FactFields, name: string): readonly CardReference[] {
   const found = (fields.get(name) ?? []).map(referenceOf);
-  if (new Set(found.map(({ id }) => id)).size < found.length) refuse(`has a duplicate card in ${name}`);
+  if (new Set(found.map(({ id }) => id)).size < found.length)
+    refuse(`names a member twice in the field ${name}`);
   return found;
 }
 

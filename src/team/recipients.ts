@@ -104,7 +104,7 @@ export function recipientOf(text: string, host: PluginHost): AnyRecipient {
   const plugin = isOwnRecipient(text) ? undefined : pluginOfRecipient(text);
   if (plugin === STORE_PLUGIN) {
     throw unsupported(
-      'age1coffer1… names a key of whichever store encrypts: another member would use their own',
+      'age1coffer1… names a key in your own store: other members would encrypt with a key in their stores',
       {
         hint: 'use the public key: coffer transit keys public KEY --format age',
       },

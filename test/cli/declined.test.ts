@@ -77,7 +77,7 @@ describe('a file that is there already', () => {
     const one = await asked(here, 'transit encrypt app hello --out out', [false]);
     expect(one).toMatchObject({
       exitCode: 6,
-      asked: ['Overwrite out? Its current contents will be lost.'],
+      asked: ['Overwrite out? The current contents will be lost.'],
     });
     expect(one.err).toBe('coffer: out already exists (use --force to overwrite it)\n');
     for (const name of ['a', 'b', 'c']) here.write(name, 'plain');
@@ -85,7 +85,7 @@ describe('a file that is there already', () => {
     const many = await asked(here, 'transit envelope encrypt app a b c', [false]);
     expect(many).toMatchObject({
       exitCode: 6,
-      asked: ['Overwrite a.coffer and 1 more? Its current contents will be lost.'],
+      asked: ['Overwrite a.coffer and 1 more? The current contents will be lost.'],
     });
     expect(['out', 'a.coffer', 'c.coffer'].map((name) => here.read(name))).toEqual(['mine', 'mine', 'mine']);
     expect(readdirSync(here.path)).not.toContain('b.coffer');

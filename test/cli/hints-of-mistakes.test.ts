@@ -12,10 +12,7 @@ describe('a mistake is answered with what helps:', () => {
     ['tags import nofile --org o', 'cannot read nofile: no such file'],
     ['tags apply nofile --org o', 'cannot read nofile: no such file'],
     ['auth userpass write ada --password x', 'leave it out: the command asks for the password'],
-    [
-      'transit keys list ord',
-      '(it lists all; to filter the list, use "coffer transit keys list | grep ord"; see',
-    ],
+    ['transit keys list ord', '(to filter the list, use "coffer transit keys list | grep ord"; see'],
     ['transit keys list ord*', 'use "coffer transit keys list | grep ord"; see'],
     ['transit keys list --json=name', 'did you mean -o json?'],
     ['transit keys config orders --auto-rotate 30', 'did you mean --auto-rotate-period?'],

@@ -22,13 +22,13 @@ describe('a command line of sops', () => {
   );
 
   it.each([
-    ['secrets encrypt -i app.yaml', 'leave it out: the file itself is changed'],
-    ['secrets encrypt --in-place app.yaml', 'leave it out: the file itself is changed'],
-    ['secrets decrypt -i app.yaml', 'leave it out: the file itself is changed'],
-    ['secrets decrypt --in-place app.yaml', 'leave it out: the file itself is changed'],
+    ['secrets encrypt -i app.yaml', 'leave it out: the command changes the file itself'],
+    ['secrets encrypt --in-place app.yaml', 'leave it out: the command changes the file itself'],
+    ['secrets decrypt -i app.yaml', 'leave it out: the command changes the file itself'],
+    ['secrets decrypt --in-place app.yaml', 'leave it out: the command changes the file itself'],
     ['secrets decrypt -d app.yaml', 'did you mean "coffer secrets decrypt app.yaml --stdout"?'],
     ['secrets decrypt --extract ["db"] app.yaml', 'use "coffer secrets get app.yaml db" for one value'],
-    ['edit -i app.yaml', 'leave it out: the file itself is changed'],
+    ['edit -i app.yaml', 'leave it out: the command changes the file itself'],
     [
       'secrets set app.yaml db --value x',
       'leave it out: "coffer secrets set app.yaml NAME" asks for the value',

@@ -87,7 +87,7 @@ describe('an unknown command', () => {
     [
       'whoami',
       "unknown command 'whoami'",
-      'use "coffer token lookup" with a server; a local store has no users, "coffer status" shows it; see "coffer --help"',
+      'use "coffer token lookup" with a server, "coffer status" with a local store, which has no users; see "coffer --help"',
     ],
     [
       'password',

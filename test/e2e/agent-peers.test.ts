@@ -245,7 +245,9 @@ describe('what opens a store', () => {
       });
       try {
         await vi.waitUntil(() => heard.includes('listens'), WITHIN);
-        expect(await owner.refused('unlock --for 1h', 1)).toContain('is not an agent of this Coffer');
+        expect(await owner.refused('unlock --for 1h', 1)).toContain(
+          'is not an agent of this version of Coffer',
+        );
         await vi.waitUntil(() => heard.includes('prove'), WITHIN);
         expect(heard).not.toContain('unlock');
       } finally {

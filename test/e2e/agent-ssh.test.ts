@@ -125,7 +125,7 @@ describe('an agent of ssh', () => {
     expect(await client.sign(blob, Buffer.from('anything'))).toBeDefined();
     await place.ok('agent offer laptop --ssh');
     expect(await place.refused('agent offer laptop --ssh --use encrypt', 2)).toContain(
-      '--ssh has no use "encrypt"',
+      'unknown use "encrypt" for --ssh',
     );
   });
 

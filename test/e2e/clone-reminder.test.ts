@@ -5,7 +5,7 @@ import { git, People, type Person, pull, push, team } from './team-people.ts';
 import { canUseTerminals, onTerminal } from './terminal.ts';
 
 const REMINDER =
-  'In this clone, git does not decrypt diffs yet, nor refuse to commit plaintext. To set it up:\n    coffer secrets git-setup\n';
+  'In this clone, git neither decrypts diffs nor refuses to commit plaintext yet. To set up both:\n    coffer secrets git-setup\n';
 
 const shown = ({ place }: Person, script: string, environment = {}): string => {
   const { text, exitCode } = onTerminal(place, script, { columns: 200, environment });

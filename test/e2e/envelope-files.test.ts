@@ -56,7 +56,7 @@ describe('an encrypted file in the place of a ciphertext', () => {
     const text = await here.run('transit decrypt orders report.txt');
     expect(text).toMatchObject({ exitCode: 2, stdout: '' });
     expect(text.stderr).toMatch(
-      /^coffer: warning: the ciphertext is the name of a file .*--in FILE for the file\)\ncoffer: ciphertext: .*no prefix/,
+      /^coffer: warning: the ciphertext is also the name of a file, .*use --in FILE\)\ncoffer: ciphertext: .*no prefix/,
     );
   });
 });

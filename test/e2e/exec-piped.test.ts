@@ -32,7 +32,7 @@ describe('coffer exec with a file that is piped in, or named as another format i
       'cannot tell the format of standard input (use --format dotenv|yaml|json)',
     );
     expect(await here.refused(['exec', '-f', '-', ...FORMAT, 'true'], 2)).toContain(
-      'FILE: standard input (-) is empty (pipe the encrypted file in, and name it only once)',
+      'FILE: standard input (-) is empty (pipe the encrypted file in, and name this input only once)',
     );
   });
 });

@@ -99,7 +99,7 @@ describe('coffer exec', () => {
       '[][][a\nb]',
     );
     expect(await here.refused('exec -f app.env --only NOPE true', 3)).toContain(
-      'NOPE is neither in the files',
+      'NOPE is neither a value in the files',
     );
   });
 

@@ -23,11 +23,11 @@ describe('a value that is the name of a file', () => {
   it('is encrypted as a text, with a warning that names --in, and in scripts does not repeat the text', async () => {
     const file = here.file('card.txt');
     writeFileSync(file, 'the content');
-    const said = `not the file of that name (for the file, use --in ${file})`;
+    const said = `not as the name of a file (for the content of the file, use --in ${file})`;
     const { stderr: err } = await typed(`transit encrypt orders ${file}`);
     expect(err.replaceAll(/\s+/g, ' ')).toContain(said);
     expect((await here.run(['transit', 'encrypt', 'orders', file])).stderr).toBe(
-      'coffer: warning: the plaintext is the name of a file and was taken as text (use --in FILE for the file)\n',
+      'coffer: warning: the plaintext is also the name of a file, and was taken as text (for the content of the file, use --in FILE)\n',
     );
     // Scripts compute these of texts of any kind.
     expect((await here.run(['transit', 'hmac', 'orders', file])).stderr).toBe('');
@@ -42,7 +42,7 @@ describe('a value with the name of a parameter, as Vault takes it', () => {
     ['transit hmac orders', 'input'],
     ['transit hash', 'input'],
   ])('is taken as it is, with a warning: %s', async (line, param) => {
-    const said = `the value begins with "${param}=", which is part of the text`;
+    const said = `"${param}=" at the beginning of the value was taken as part of the text`;
     expect((await here.run(`${line} ${param}=aGk=`)).stderr).toContain(said);
     expect((await here.run(`${line} aGk=`)).stderr).toBe('');
   });
@@ -275,7 +275,7 @@ describe('a signature of the name of a file', () => {
       await here.run('transit keys create releases --type ed25519');
       const file = here.file('card.txt');
       expect((await here.run(['transit', ...line.split(' '), file])).stderr).toContain(
-        'coffer: warning: the input is the name of a file and was taken as text (use --in FILE for the file)\n',
+        'coffer: warning: the input is also the name of a file, and was taken as text (for the content of the file, use --in FILE)\n',
       );
     },
   );

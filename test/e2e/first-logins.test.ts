@@ -159,7 +159,7 @@ describe('words of other programs', () => {
   it.each([
     [
       'whoami',
-      'use "coffer token lookup" with a server; a local store has no users, "coffer status" shows it',
+      'use "coffer token lookup" with a server, "coffer status" with a local store, which has no users',
     ],
     ['password', 'did you mean "coffer passphrase change"?'],
   ])('bring up the command with that meaning: %s', async (word, hint) => {

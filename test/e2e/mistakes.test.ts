@@ -123,7 +123,7 @@ describe('a secret of another kind than the store has', () => {
     const environment = bare.with({ COFFER_PASSPHRASE: 'wrong' }).environment();
     expect(await runCommandLine(['transit', 'keys', 'list'], streams, environment, promptsDouble())).toBe(4);
     expect(streams.written.err.replaceAll('\n', ' ')).toContain(
-      'COFFER_PASSPHRASE does not unlock it; it can be unlocked with a master key: set COFFER_MASTER_KEY_FILE=FILE',
+      'COFFER_PASSPHRASE does not unlock the store; it can be unlocked with a master key: set COFFER_MASTER_KEY_FILE=FILE',
     );
   });
 
@@ -299,7 +299,7 @@ describe('a file', () => {
 
   it.each([
     ['edit folder', 'cannot read folder: is a directory', 2],
-    ['secrets encrypt folder', '(name the files in it; "coffer secrets check" lists those', 2],
+    ['secrets encrypt folder', '(name the files in the directory; "coffer secrets check" lists those', 2],
     ['transit envelope encrypt orders --in folder', '--in: no files in folder', 2],
     ['store backup folder', 'folder is a directory (use the name of a file in it)', 6],
   ])('is no directory: %s', async (line, said, exitCode) => {
@@ -322,7 +322,7 @@ describe('a file', () => {
       sealed.replace(/^A=(.*)\nB=(.*)$/m, (_, a: string, b: string) => `A=${b}\nB=${a}`),
     );
     expect(await here.refused('secrets get moved.env A', 4)).toBe(
-      'coffer: moved.env:1: A: this value was encrypted under another name, B (move it back, or set A again)',
+      'coffer: moved.env:1: A: this value was encrypted under another name, B (move the value back to that name, or set A again)',
     );
   });
 

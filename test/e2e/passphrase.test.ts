@@ -74,9 +74,9 @@ describe('coffer passphrase change', () => {
     expect(refusal).toContain('it can be unlocked with a master key');
     const none = { COFFER_PASSPHRASE: undefined, COFFER_MASTER_KEY: MASTER_KEY };
     const missing = await place.with(none).refused('passphrase change', 4);
-    expect(missing).toContain('the current passphrase is needed, even if something else unlocks the store');
+    expect(missing).toContain('the current passphrase is needed, even if another secret unlocks the store');
     expect(missing).toContain('"coffer slots add --passphrase"');
-    expect(missing).not.toContain('does not unlock it');
+    expect(missing).not.toContain('does not unlock the store');
     await place.refused('passphrase change', 4);
     await place.ok('transit keys list');
   });
@@ -127,7 +127,7 @@ describe('coffer passphrase change', () => {
   it('says of a passphrase for a store that has none that it is of no use', async () => {
     await bare.with({ COFFER_STORE: bare.file('key-only'), COFFER_MASTER_KEY: MASTER_KEY }).ok('init');
     expect(await withPassphrase('key-only', 'one').refused('transit keys list', 4)).toBe(
-      'coffer: the store is locked (COFFER_PASSPHRASE does not unlock it; it can be unlocked with a master key: see "coffer help environment")',
+      'coffer: the store is locked (COFFER_PASSPHRASE does not unlock the store; it can be unlocked with a master key: see "coffer help environment")',
     );
   });
 
@@ -201,7 +201,7 @@ describe('coffer passphrase change', () => {
         ],
       });
       expect(unwrapped(text)).toContain(
-        '(nothing else unlocks it, but the agent has it open: before it locks, run "coffer secrets decrypt FILE" for what you need)',
+        '(no other secret unlocks the store, but the agent still has the store unlocked: before the agent locks, run "coffer secrets decrypt FILE" for each file that you need)',
       );
       expect(text).not.toContain('is lost');
     });

@@ -188,7 +188,7 @@ describe('coffer login jwt in GitHub Actions', () => {
     );
     expect(
       await place.with({ ACTIONS_ID_TOKEN_REQUEST_URL: 'http://192.0.2.1/x' }).refused(line, 4),
-    ).toContain('http://192.0.2.1 is not encrypted');
+    ).toContain('the connection to http://192.0.2.1 is not encrypted');
     expect(await place.refused(`${line} --audience https://github.com/acme`, 1)).toContain('status 400');
   });
 

@@ -25,8 +25,11 @@ describe('a value that a file does not have', () => {
     ['secrets get a.env API_KE', 'a.env has no value API_KE (did you mean "API_KEY"?)'],
     ['secrets unset a.env DB_PASWORD', 'a.env has no value DB_PASWORD (did you mean "DB_PASSWORD"?)'],
     ['secrets get a.yaml db.pasword', 'a.yaml has no value db.pasword (did you mean "db.password"?)'],
-    ['secrets get a.env NOPE', 'a.env has no value NOPE (it has DB_USER, DB_PASSWORD, API_KEY)'],
-    ['secrets get a.yaml db', 'a.yaml has no value db (it has nested values, e.g. db.password)'],
+    ['secrets get a.env NOPE', 'a.env has no value NOPE (the file has DB_USER, DB_PASSWORD, API_KEY)'],
+    [
+      'secrets get a.yaml db',
+      'a.yaml has no value db (db has nested values: use the full name of one, e.g. db.password)',
+    ],
   ])('brings up the names that there are, without a key: %s', async (line, message) => {
     expect(await bare.refused(line, 3)).toBe(`coffer: ${message}`);
   });

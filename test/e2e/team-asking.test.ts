@@ -28,7 +28,7 @@ describe('a removal', () => {
     );
     rmSync(alice.place.file('eve'));
     expect(await alice.place.refused('team remove alice', 1)).toMatch(
-      /^coffer: at least one admin must stay \(make another one first: coffer team add (?:dave 'ssh-ed25519 \S+'|NAME NAME\.pub) --admin\)$/,
+      /^coffer: at least one admin must stay \(make another member an admin first: coffer team add (?:dave 'ssh-ed25519 \S+'|NAME NAME\.pub) --admin\)$/,
     );
     expect(await alice.place.refused('team remove dvae', 3)).toBe(
       'coffer: no member "dvae" in this keyring (did you mean "dave"?)',

@@ -179,7 +179,7 @@ describe('a removal that was discarded', () => {
     const denied = await alice.place.run(['team', 'trust', id]);
     expect(denied).toMatchObject({ exitCode: 4 });
     expect(denied.stderr).toContain(
-      'this machine would have to forget changes: bob was removed, which is not in this checkout',
+      'this machine would have to forget changes: bob was removed (in a change that this checkout does not have)',
     );
     expect((await alice.place.run('team settle')).exitCode).toBe(1);
     await alice.place.ok(['team', 'trust', '-q', '--yes', id]);

@@ -54,7 +54,7 @@ it('two disputes end with the IDs of two removals, one after the other', async (
   expect(first).toMatchObject({ exitCode: 1 });
   for (const id of [ofErin, byErin]) expect(first.stderr).toContain(spelled(id));
   for (const id of [ofBob, byBob]) expect(first.stderr).not.toContain(spelled(id));
-  expect(first.stderr).toContain('run "coffer team trust ID" again, with the ID of another one of these');
+  expect(first.stderr).toContain('run "coffer team trust ID" once more, with the ID of a listed removal');
   expect(await fresh.place.run(['team', 'trust', ofErin])).toMatchObject({ exitCode: 0 });
   expect(await names(fresh)).toEqual(['alice', 'carol']);
 });

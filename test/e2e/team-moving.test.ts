@@ -41,7 +41,7 @@ describe('"coffer team init" in a repository with values of a store', () => {
   it('says so when such a value is used, before anything about commits and branches', async () => {
     const alice = await withStore(new People());
     await alice.place.ok('team init -q');
-    const move = `(if your store encrypted it before "coffer team init", run "coffer secrets decrypt a.env --store ${storeOf(alice)}", then "coffer secrets encrypt a.env"; otherwise, the author of the file may have left out`;
+    const move = `(if your store encrypted the value before "coffer team init", run "coffer secrets decrypt a.env --store ${storeOf(alice)}", then "coffer secrets encrypt a.env"; otherwise, the author of the file may have left out`;
     expect(await alice.place.refused('secrets get a.env DB', 3)).toContain(
       `no version 2 of key "app" ${move}`,
     );

@@ -221,7 +221,9 @@ describe('a key of a store in a keyring', () => {
     await bobs.ok(['team', 'trust', '-q', trust]);
     expect(await value(bobs)).toBe('s3cret');
     writeFileSync(file, `# public key: ${offered.recipient}\n${offered.identity}\n`);
-    expect((await bobs.run('team init folder')).stderr).toContain('names a key of whichever store encrypts');
+    expect((await bobs.run('team init folder')).stderr).toContain(
+      'age1coffer1… names a key in your own store',
+    );
     expect(existsSync(bobs.file('folder/.coffer'))).toBe(false);
     await owner.ok('lock');
   });

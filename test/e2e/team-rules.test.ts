@@ -27,7 +27,7 @@ describe('somebody who can push and has no key', () => {
     pull(alice);
     await alice.place.ok('secrets decrypt -q app.env');
     expect(await alice.place.refused('secrets encrypt app.env', 1)).toMatch(
-      /^coffer: the last commit encrypts more values than \.coffer\.yaml now says: DB of app\.env would be readable; MAIL of app\.env would be readable \(last changed in [0-9a-f]+ by mallory\) \(review the changes to \.coffer\.yaml; if they are right, use --yes\)$/,
+      /^coffer: \.coffer\.yaml no longer encrypts values as in the last commit: DB of app\.env would be readable; MAIL of app\.env would be readable \(\.coffer\.yaml was last changed in commit [0-9a-f]+ by mallory\) \(review the changes to \.coffer\.yaml; if they are right, use --yes\)$/,
     );
     expect(read(alice, 'app.env')).toBe('DB=s3cret\nMAIL=m1\n');
     await alice.place.ok('secrets encrypt -q --yes app.env');
@@ -44,7 +44,7 @@ describe('somebody who can push and has no key', () => {
     pull(alice);
     await alice.place.ok('secrets decrypt -q app.env');
     expect(await alice.place.refused('secrets encrypt app.env', 1)).toContain(
-      'DB of app.env would change from key "app" to "other" (last changed in ',
+      'DB of app.env would change from key "app" to "other" (.coffer.yaml was last changed in commit ',
     );
     await alice.place.ok('secrets encrypt -q --key app app.env');
     expect(read(alice, 'app.env')).toMatch(/^DB=coffer:app:v1:/);
@@ -137,7 +137,7 @@ describe('somebody who changes the rules and puts a value in the clear in the pl
     push(mallory);
     pull(alice);
     const refusal =
-      /^coffer: \.coffer\.yaml may encrypt less than when it was last used here: DB of app\.env is readable; in \*\.env, DB may be readable \(last changed in [0-9a-f]+ by mallory\) \(review the changes to \.coffer\.yaml; if they are right, use --yes\)\n?$/;
+      /^coffer: \.coffer\.yaml may encrypt less than when it was last used here: DB of app\.env is readable; in \*\.env, DB may be readable \(\.coffer\.yaml was last changed in commit [0-9a-f]+ by mallory\) \(review the changes to \.coffer\.yaml; if they are right, use --yes\)\n?$/;
     expect(await used(alice, running('app.env'))).toMatchObject({
       exitCode: 1,
       stderr: expect.stringMatching(refusal),
@@ -159,7 +159,7 @@ describe('somebody who changes the rules and puts a value in the clear in the pl
     pull(alice);
     const refused = await used(alice, running('app.env'));
     expect(refused.stderr).toMatch(
-      /here: in \*\.env, NODE_OPTIONS may be readable \(last changed .* by mallory\)/,
+      /here: in \*\.env, NODE_OPTIONS may be readable \(.* was last changed in commit .* by mallory\)/,
     );
   });
 
@@ -205,7 +205,7 @@ describe('somebody who changes the rules and puts a value in the clear in the pl
     const told = await alice.place.run(['secrets', 'set', 'app.env', 'NEW', 'x']);
     expect(told).toMatchObject({ exitCode: 0 });
     expect(told.stderr).toMatch(
-      /warning: \.coffer\.yaml was changed since it was last used here: key "other" for \*\.env, no longer "app" \(last changed in [0-9a-f]+ by mallory\)/,
+      /warning: \.coffer\.yaml was changed since it was last used here: key "other" for \*\.env, no longer "app" \(\.coffer\.yaml was last changed in commit [0-9a-f]+ by mallory\)/,
     );
     expect((await alice.place.run(['secrets', 'set', 'app.env', 'NEW', 'y'])).stderr).not.toContain(
       'warning',

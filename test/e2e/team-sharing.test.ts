@@ -76,7 +76,7 @@ describe('values of an own store', () => {
     const found = await alice.place.run('team check');
     expect(found.exitCode).toBe(1);
     const store =
-      'encrypted with another keyring or store (if your store encrypted it before "coffer team init", run';
+      'encrypted with another keyring or store (if your store encrypted the value before "coffer team init", run';
     expect(found.stdout.split('\n')).toEqual([
       expect.stringContaining(`.env: this keyring cannot decrypt DB, MAIL: modified, moved, or ${store}`),
       expect.stringContaining(`other.env: this keyring cannot decrypt A: modified, moved, or ${store}`),

@@ -23,8 +23,8 @@ const WITHOUT = 'run "unset COFFER_MASTER_KEY_FILE", then "coffer unlock"';
 describe('a variable with the wrong file', () => {
   it.each([
     ['nowhere', 'nowhere does not exist'],
-    ['wrong', 'wrong does not unlock it'],
-    ['/etc/passwd', '/etc/passwd does not unlock it'],
+    ['wrong', 'wrong does not unlock the store'],
+    ['/etc/passwd', '/etc/passwd does not unlock the store'],
   ])(
     'is answered with the file and the way without it, where a passphrase unlocks the store: %s',
     async (name, fact) => {
@@ -56,7 +56,7 @@ describe('a variable with the wrong file', () => {
     );
     expect(await refusal('/etc/passwd', 1)).toContain(step);
     expect(await refusal(wrong, 4)).toContain(
-      `(${wrong} does not unlock it: set COFFER_MASTER_KEY_FILE to the right file; nothing else unlocks it`,
+      `(${wrong} does not unlock the store: set COFFER_MASTER_KEY_FILE to the right file; nothing else unlocks it`,
     );
   });
 

@@ -195,7 +195,7 @@ describe('a value added to YAML or JSON', () => {
 
   it.each([
     [yaml, 'a: 1\n', 'a.b', 'cannot add a.b: a is a value'],
-    [yaml, 'a:\n  b: 1\n', 'a', 'a is not a single value'],
+    [yaml, 'a:\n  b: 1\n', 'a', 'a is a map or a list, not a single value'],
     [yaml, 'l: [1]\n', 'l.2', 'cannot add l.2'],
     [yaml, 'a: 1\n', '2#b', 'cannot add 2#b to this file'],
     [yaml, '~\n', 'a', 'cannot add a to this file'],

@@ -152,14 +152,17 @@ describe('CSV', () => {
   });
 
   it.each([
-    ['', 'tags.csv: line 1: the first line must be "workspace,tag", or with key, value and project'],
+    [
+      '',
+      'tags.csv: line 1: the first line must name the columns: workspace and tag, and optionally key, value and project',
+    ],
     [
       'billing,env:prod\n',
-      'tags.csv: line 1: the first line must be "workspace,tag", or with key, value and project',
+      'tags.csv: line 1: the first line must name the columns: workspace and tag, and optionally key, value and project',
     ],
     ['workspace,tag\nbilling\n', 'tags.csv: line 2: expected 2 fields, found 1'],
     ['workspace,tag\na,b\nc,d,e\n', 'tags.csv: line 3: expected 2 fields, found 3'],
-    ['workspace,tag\na,b\n,\n', 'tags.csv: line 3: the file is empty'],
+    ['workspace,tag\na,b\n,\n', 'tags.csv: line 3: this line is empty'],
     [
       'workspace,tag\n"a\nb,c\n',
       'tags.csv: line 2: a quote is not closed, or is inside a field without being doubled',
@@ -182,7 +185,7 @@ describe('CSV', () => {
     ['workspace,tag,project\n,b,P\n', 'tags.csv: line 2: projects have KEY=VALUE tags only'],
     [
       'workspace,tag,tag\n',
-      'tags.csv: line 1: the first line must be "workspace,tag", or with key, value and project',
+      'tags.csv: line 1: the first line must name the columns: workspace and tag, and optionally key, value and project',
     ],
   ])('such as %j is refused where it is wrong', async (text, message) => {
     await expect(read('csv', text)).rejects.toMatchObject({ kind: 'invalid', message });

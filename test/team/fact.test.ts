@@ -57,8 +57,8 @@ describe('a fact', () => {
   });
 
   it.each([
-    ['a field that is missing', bob.message.replace(/^root .*\n/m, ''), 'has no root'],
-    ['a field that comes twice', bob.message.replace(/^(role .*\n)/m, '$1$1'), 'has a duplicate role'],
+    ['a field that is missing', bob.message.replace(/^root .*\n/m, ''), 'has no field root'],
+    ['a field that comes twice', bob.message.replace(/^(role .*\n)/m, '$1$1'), 'has the field role twice'],
     ['another role', bob.message.replace('role admin', 'role owner'), 'has an invalid role'],
     [
       'an admin who does not sign',
@@ -80,11 +80,7 @@ describe('a fact', () => {
     ],
     ['a control character', bob.message.replace('role admin', 'role admin\u0007'), 'has control characters'],
     ['a key that is none', bob.message.replace(/^key .*$/m, 'key age1qqqq'), 'has an invalid key'],
-    [
-      'ids out of order',
-      bob.message.replace(/^after (.*)$/m, 'after $1 $1'),
-      'has ids that are not in order',
-    ],
+    ['ids out of order', bob.message.replace(/^after (.*)$/m, 'after $1 $1'), 'has IDs that are not sorted'],
     ['a key that comes twice', bob.message.replace(/^(key .*\n)/m, '$1$1'), 'has a duplicate key'],
     [
       'a signing key that is none',
@@ -104,12 +100,12 @@ describe('a fact', () => {
     [
       'a member who goes and gets the keys',
       removal.message.replace(/^(without (.*)\n)/m, '$1for $2\n'),
-      'passes keys to a member it removes',
+      'gives keys to a member that it removes',
     ],
     [
       'a member who goes twice',
       removal.message.replace(/^(without .*\n)/m, '$1$1'),
-      'has a duplicate card in without',
+      'names a member twice in the field without',
     ],
     ['a key of a strange name', version.message.replace(/^key .*$/m, 'key a/b'), 'has an invalid key name'],
     [
@@ -141,15 +137,19 @@ describe('a fact', () => {
     [
       'an author with a word too many',
       bob.message.replace(/^by .*$/m, '$& x'),
-      'has an invalid card reference',
+      'has an invalid reference to a member',
     ],
     [
       'an author of an impossible name',
       bob.message.replace(/^by (\S+) .*$/m, 'by $1 Alice'),
-      'has an invalid card reference',
+      'has an invalid reference to a member',
     ],
-    ['a member without a key', bob.message.replace(/^key .*\n/m, ''), 'has no key'],
-    ['a signing key that comes twice', bob.message.replace(/^(sign .*\n)/m, '$1$1'), 'has a duplicate sign'],
+    ['a member without a key', bob.message.replace(/^key .*\n/m, ''), 'has no field key'],
+    [
+      'a signing key that comes twice',
+      bob.message.replace(/^(sign .*\n)/m, '$1$1'),
+      'has the field sign twice',
+    ],
     [
       'a signing key that only decrypts',
       bob.message.replaceAll(/^(key|sign) .*$/gm, `$1 ${ageKey('zoe')}`),

@@ -60,7 +60,7 @@ describe('judging the facts of a keyring', () => {
       .message.replace(`${bob.id} bob`, `${bob.id} zoe`);
     world.facts.delete([...world.facts.keys()].at(-1) ?? '');
     const lie = world.put(message);
-    expect(judged(world).refused.get(lie.path)).toBe('calls bob zoe');
+    expect(judged(world).refused.get(lie.path)).toBe('gives the member bob the wrong name zoe');
   });
 
   it('encrypts with nothing that who left had, and gives the next version a number above all', () => {
@@ -81,7 +81,7 @@ describe('judging the facts of a keyring', () => {
     world.version(world.first, 1);
     const greedy = world.version(world.first, 999_999_999);
     const state = judged(world);
-    expect(state.refused.get(greedy.path)).toBe('skips numbers');
+    expect(state.refused.get(greedy.path)).toBe('skips a version number');
     expect(nextNumber(state, 'app')).toBe(2);
   });
 
@@ -271,9 +271,9 @@ describe('judging the facts of a keyring', () => {
     const next = world.version(world.first, 1501, { after: [last] });
     const other = world.version(world.first, 2, { after: [last], key: 'mail' });
     const state = judged(world);
-    expect([...state.refused.values()]).toEqual(Array(3).fill('skips numbers'));
-    expect(state.refused.get(skipping.path)).toBe('skips numbers');
-    expect(state.refused.get(other.path)).toBe('skips numbers');
+    expect([...state.refused.values()]).toEqual(Array(3).fill('skips a version number'));
+    expect(state.refused.get(skipping.path)).toBe('skips a version number');
+    expect(state.refused.get(other.path)).toBe('skips a version number');
     expect(bestVersion(state, 'app')?.id).toBe(next.id);
   });
 

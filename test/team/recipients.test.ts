@@ -50,7 +50,7 @@ describe('a public key in a card', () => {
     const ofStore = printBech32('age1coffer', Buffer.alloc(33, 1));
     expect(refusal(() => recipientOf(ofStore, noPlugin as never))).toMatchObject({
       kind: 'unsupported',
-      message: expect.stringContaining('another member would use their own'),
+      message: expect.stringContaining('other members would encrypt with a key in their stores'),
     });
   });
 });

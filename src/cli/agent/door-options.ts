@@ -50,7 +50,7 @@ export function usesFor(kind: AgentDoorKind, options: Given['options']): readonl
   const given = textsOption(options, USE);
   const unknown = given.find((use) => !Object.hasOwn(kind.uses, use));
   if (unknown === undefined) return given.length === 0 ? usualUses(kind) : given;
-  throw invalid(`--${kind.name} has no use "${unknown}"`, {
+  throw invalid(`unknown use "${unknown}" for --${kind.name}`, {
     field: `--${USE}`,
     hint: `use ${Object.keys(kind.uses).join(', ')}`,
   });

@@ -97,9 +97,9 @@ function unlessOver(error: unknown): void {
 
 const noAgent = ({ socket }: AgentDirectory) =>
   unavailable(
-    placed`the process listening on ${{ file: socket }} is not an agent of this Coffer, so the store is not passed to it`,
+    placed`the process listening on ${{ file: socket }} is not an agent of this version of Coffer, so the store was not passed to it`,
     {
-      hint: 'find out what it is and stop it; if a service manager started the agent before Coffer was updated, restart it',
+      hint: 'find out which process it is and stop it; if a service manager started an agent before Coffer was updated, restart that service',
     },
   );
 

@@ -103,10 +103,10 @@ const nameBeside = (name: string): string => (name.toLowerCase() === ABOUT ? `ed
 
 function aboutIn(json: string): About {
   const about: unknown = JSON.parse(json);
-  if (!isObject(about)) throw new TypeError('no object');
+  if (!isObject(about)) throw new TypeError('not an object');
   const { file, base, shown } = about;
   if (typeof file !== 'string' || typeof shown !== 'string')
-    throw new TypeError('not what was written there');
+    throw new TypeError('missing field file or shown');
   return { file, shown, base: typeof base === 'string' ? String(base) : undefined };
 }
 

@@ -70,7 +70,7 @@ async function identitiesIn(session: Session, path: string): Promise<readonly Ag
   }
   throw invalid(`no private key in ${path}`, {
     field: `--${IDENTITY}`,
-    hint: 'an identity file has AGE-SECRET-KEY- or AGE-PLUGIN- lines, or one SSH private key',
+    hint: 'use a file with AGE-SECRET-KEY- or AGE-PLUGIN- lines, or with one SSH private key',
   });
 }
 

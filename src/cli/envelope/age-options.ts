@@ -81,7 +81,7 @@ export function isForOthers(options: Given['options'], name: string | undefined)
 export function refuseIdentities(options: Given['options']): void {
   const given = [IDENTITY, PASSPHRASE_FILE].find((flag) => options.has(flag));
   if (given === undefined) return;
-  throw invalid('--identity is only for age files, and this is not one', {
+  throw invalid(`--${given} is only for age files, and the input is not an age file`, {
     field: given,
     hint: 'omit the option: an envelope is decrypted with its named key',
   });

@@ -51,7 +51,7 @@ export const expectedKey = argument(
 export function namedKey({ arguments: [name], options }: Given): string | undefined {
   if (name === undefined) return undefined;
   if (CIPHERTEXT.test(name)) {
-    throw invalid('a ciphertext is not a file', {
+    throw invalid('expected a file, not a ciphertext', {
       field: 'NAME',
       hint: `run "coffer transit decrypt KEY ${shellWord(name)}"`,
     });

@@ -19,7 +19,10 @@ export const heldBackupPath = (): string =>
 /** @throws `invalid` if standard output is a terminal */
 export function refuseTerminal({ streams }: Session): void {
   if (streams.out.isTerminal)
-    throw withOtherHint(binaryRefused(), 'use the name of a file, or a pipe, instead of -');
+    throw withOtherHint(
+      binaryRefused(),
+      'use the name of a file instead of -, or pipe the output into a program',
+    );
 }
 
 /**
@@ -64,7 +67,7 @@ export async function withBackupFrom<T>(
   if (path !== STANDARD) return work(path);
   if (session.streams.in.isTerminal)
     throw invalid('a backup cannot be read from a terminal', {
-      hint: 'use the name of a file, or a pipe, instead of -',
+      hint: 'use the name of a file instead of -, or pipe the backup in',
     });
   const held = heldBackupPath();
   return closing(

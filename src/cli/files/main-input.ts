@@ -147,16 +147,18 @@ function warnOfText(session: Session, { cli }: Operation, value: string | undefi
   const { param = '' } = cli?.input ?? {};
   if (value.startsWith(`${param}=`))
     session.warn(
-      `the value begins with "${param}=", which is part of the text (leave it out, and use --base64 for a base64 value)`,
+      `"${param}=" at the beginning of the value was taken as part of the text (leave it out; for a base64 value, use --base64)`,
     );
   else if (!existsSync(value)) return;
   else if (!session.streams.err.isTerminal) {
     // Logs of scripts are kept, and the text may be a secret; hashes are computed of texts of any kind.
     if (param === 'plaintext' || param === CIPHERTEXT || cli?.input?.isOftenFile)
-      session.warn(`the ${param} is the name of a file and was taken as text (use --in FILE for the file)`);
+      session.warn(
+        `the ${param} is also the name of a file, and was taken as text (for the content of the file, use --in FILE)`,
+      );
   } else
     session.warn(
-      `the value is the text "${value}", not the file of that name (for the file, use --in ${shellWord(value)})`,
+      `"${value}" was taken as text, not as the name of a file (for the content of the file, use --in ${shellWord(value)})`,
     );
 }
 

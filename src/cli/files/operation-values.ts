@@ -137,7 +137,7 @@ function missing(label: string, param: Param<unknown>): CofferError {
   const meaning = `${first}${help.slice(1).replace(/\.$/, '')}`;
   const otherwise = cli.environment === undefined ? '' : `; or set ${cli.environment}`;
   const list = cli.refersTo === undefined ? undefined : RESOURCE_KINDS[cli.refersTo].list;
-  const listed = list === undefined ? '' : `; "coffer ${list}" lists what there is`;
+  const listed = list === undefined ? '' : `; "coffer ${list}" lists the existing ones`;
   return invalid(`missing required value ${label}`, { hint: meaning + otherwise + listed });
 }
 

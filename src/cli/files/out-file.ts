@@ -86,7 +86,7 @@ export async function mayReplace(
   if (!session.prompts.available()) throw alreadyThere(first);
   const what = others.length === 0 ? first : `${first} and ${others.length} more`;
   // The error says that nothing was done.
-  const isMeant = await session.prompts.confirm(`Overwrite ${what}? Its current contents will be lost.`);
+  const isMeant = await session.prompts.confirm(`Overwrite ${what}? The current contents will be lost.`);
   if (!isMeant) throw alreadyThere(first);
   return true;
 }

@@ -47,5 +47,5 @@ export function textOf(session: Session, value: string): string {
 function objectIn(text: string): object {
   const value: unknown = attempt(() => JSON.parse(text));
   if (isObject(value)) return value;
-  throw invalid('this is not a JSON object', { field: PAIR, hint: 'use {"key": "value", …}' });
+  throw invalid('the input is not a JSON object', { field: PAIR, hint: 'use {"key": "value", …}' });
 }

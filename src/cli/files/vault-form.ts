@@ -91,7 +91,8 @@ export function memberShape(result: unknown, member: string): OutputShape {
   if (isObject(result) && Object.hasOwn(result, member) && result[member] !== undefined) {
     return { result: { member, as: Array.isArray(result[member]) ? 'lines' : 'text' } };
   }
-  const hint = isObject(result) ? `it has ${Object.keys(result).sort().join(', ')}` : undefined;
+  const names = isObject(result) ? Object.keys(result).sort() : [];
+  const hint = names.length === 0 ? undefined : `use one of ${names.join(', ')}`;
   throw new CofferError('not-found', `the result has no field ${JSON.stringify(member)}`, {
     field: FIELD,
     hint,

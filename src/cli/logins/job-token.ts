@@ -52,10 +52,13 @@ async function gitHubToken(
   const url = new URL(text);
   // A network attacker who reads the request could request tokens of this job.
   if (isExposed(url.origin)) {
-    throw denied(`${url.origin} is not encrypted`, {
-      field: 'ACTIONS_ID_TOKEN_REQUEST_URL',
-      hint: 'job tokens are only requested over https://',
-    });
+    throw denied(
+      `the connection to ${url.origin} is not encrypted, so the token of the CI job was not requested`,
+      {
+        field: 'ACTIONS_ID_TOKEN_REQUEST_URL',
+        hint: 'set it to an https:// URL, as GitHub does',
+      },
+    );
   }
   url.searchParams.set('audience', audience);
   const transport = new HttpTransport({

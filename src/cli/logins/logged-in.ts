@@ -22,7 +22,7 @@ export function madeNow(outcome: Outcome<unknown>): LoggedIn {
   const { client_token: token, lease_duration: seconds, policies } = auth;
   if (isObject(auth['mfa_requirement'])) {
     throw unsupported('the server asks for a second factor', {
-      hint: "log in with the server's own command",
+      hint: 'log in with "vault login" or "bao login", then pass the token to "coffer login token=-"',
     });
   }
   if (typeof token !== 'string' || token === '') throw unavailable('unexpected response: no token');

@@ -137,7 +137,10 @@ export const INSTEAD: ReadonlyMap<string, string> = new Map([
   ],
   ...each(['cat', 'view'], SHOWING_SECRETS, 'secrets '),
   ...OF_STORES_OF_FILES,
-  ['whoami', 'use "coffer token lookup" with a server; a local store has no users, "coffer status" shows it'],
+  [
+    'whoami',
+    'use "coffer token lookup" with a server, "coffer status" with a local store, which has no users',
+  ],
   ['ext precommit', 'did you mean "coffer secrets git-setup"?'],
   ['secrets rotate', 'use "coffer transit keys rotate KEY", then "coffer secrets rewrap FILE"'],
   ['workspaces rename', 'use "coffer workspaces update WS --name NAME"'],
@@ -217,8 +220,8 @@ const OF_GPG: readonly (readonly [string, string])[] = [
 const FOR_RECIPIENTS = 'did you mean "coffer transit envelope encrypt --recipient RECIPIENT --in FILE"?';
 
 /** What is said of options of sops that a command here does not need. */
-const IN_PLACE = 'leave it out: the file itself is changed';
-const LEAVE_OUT = 'leave it out: the command says it';
+const IN_PLACE = 'leave it out: the command changes the file itself';
+const LEAVE_OUT = 'leave it out: the command always encrypts';
 
 /** Options of other programs by the path of the command here: what to do instead. */
 const OPTIONS_ELSEWHERE: ReadonlyMap<string, string> = new Map([

@@ -116,7 +116,7 @@ export function tooManyWords(message: string, { argv, path, command, words, help
   }
   if (path.at(-1) === 'list' && command?.arguments.length === 0 && words.length === 1)
     return invalid(message, {
-      hint: `it lists all; to filter the list, use "${['coffer', ...path].join(' ')} | grep ${shellWord(type.replace(/[*?]+/g, ''))}"; ${help}`,
+      hint: `to filter the list, use "${['coffer', ...path].join(' ')} | grep ${shellWord(type.replace(/[*?]+/g, ''))}"; ${help}`,
     });
   // With a public key behind the signature.
   const verifying = path.join(' ') === 'verify' && words.length === 3 ? verifyingInstead(words) : undefined;
@@ -148,7 +148,7 @@ function wordsOfEnvelope(path: readonly string[], words: readonly string[]): str
   const [key = '', ...files] = words;
   const [text = ''] = files;
   if (words.length === 2 && CIPHERTEXT.test(text) && path.at(-1) === 'decrypt')
-    return `a ciphertext is not a file: run "coffer transit decrypt ${shellWord(key)} ${shellWord(text)}"`;
+    return `to decrypt a ciphertext, run "coffer transit decrypt ${shellWord(key)} ${shellWord(text)}"`;
   if (words.every(isRegularFile)) return `run "${call} --in ${words.map(shellWord).join(' ')}"`;
   if (!files.every(isRegularFile)) return undefined;
   const named = files.length === 1 ? 'the file names it' : 'the files name it';

@@ -54,7 +54,7 @@ export function planVariables(environment: Environment, { files, only, overwrite
   }
   const missing = only.find((name) => !sources.has(name) && !kept.has(name));
   if (missing !== undefined) {
-    throw notFound(`${missing} is neither in the files nor encrypted in the environment`, {
+    throw notFound(`${missing} is neither a value in the files nor an encrypted environment variable`, {
       field: '--only',
     });
   }

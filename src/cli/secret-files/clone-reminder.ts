@@ -54,6 +54,6 @@ function isSetUp(top: string): boolean {
 
 const sayHow = (session: Session): void =>
   session.sayCommand(
-    'In this clone, git does not decrypt diffs yet, nor refuse to commit plaintext. To set it up:',
+    'In this clone, git neither decrypts diffs nor refuses to commit plaintext yet. To set up both:',
     'coffer secrets git-setup',
   );

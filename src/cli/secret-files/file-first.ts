@@ -44,7 +44,7 @@ export async function refuseNameAsFile(
   const places = (await files.open(path).catch(refusedAs(undefined)))?.file.places;
   const name = absent.find((word) => places?.some((place) => place.name === word));
   if (name === undefined) return;
-  throw invalid(`no file ${name}: it is the name of a value in ${path}`, {
+  throw invalid(`no file ${name}; ${name} is the name of a value in ${path}`, {
     field: FILE,
     hint: `to print one value, run "coffer secrets get ${shellWord(path)} ${shellWord(name)}"`,
   });

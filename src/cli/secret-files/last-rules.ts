@@ -120,5 +120,5 @@ async function requireConsent(session: Session, losses: readonly string[], chang
   const hint = `review the changes to ${RULES_NAME}; if they are right, use --yes`;
   if (!session.settings.yes && !session.prompts.available()) throw conflict(what, { hint });
   const isRight = await session.confirmed(async () => `${what}. Is this right?`);
-  if (!isRight) throw conflict(`${RULES_NAME} was not confirmed`, { hint });
+  if (!isRight) throw conflict(`the changes to ${RULES_NAME} were not confirmed`, { hint });
 }

@@ -43,11 +43,11 @@ export async function consentToLess(
   const changes = plans.flatMap((plan) => lessIn(plan, isKeyNamed));
   if (changes.length === 0) return true;
   const [changed] = plans.flatMap(({ path }) => rulebook.sourceOf(dirname(resolve(path))) ?? []);
-  const what = `the last commit encrypts more values than ${RULES_NAME} now says: ${few(changes)}${lastChangeIn(changed?.directory)}`;
+  const what = `${RULES_NAME} no longer encrypts values as in the last commit: ${few(changes)}${lastChangeIn(changed?.directory)}`;
   if (!session.settings.yes && !session.prompts.available()) {
     throw conflict(what, { hint: `review the changes to ${RULES_NAME}; if they are right, use --yes` });
   }
-  return session.confirmed(async () => `${what[0]?.toUpperCase()}${what.slice(1)}. Continue?`);
+  return session.confirmed(async () => `${what}. Continue?`);
 }
 
 function lessIn(
@@ -139,7 +139,7 @@ function refuseForeign(
   throw conflict(
     `${path}:${line}: ${place.name} is encrypted with the key ${mount}/${key} of a store or server, but ${RULES_NAME} says to encrypt it with the keyring`,
     {
-      hint: `check its author with "git log -p ${forTheShell(relative('.', path))}"; if it is right, add mount: to the rule in ${RULES_NAME}`,
+      hint: `"git log -p ${forTheShell(relative('.', path))}" shows which commit added it; if the value is right, add mount: to the rule in ${RULES_NAME}`,
     },
   );
 }

@@ -94,7 +94,7 @@ export async function parsedRules(bytes: Buffer, shown: string): Promise<readonl
 export function lastChangeIn(directory: string | undefined): string {
   if (directory === undefined) return '';
   const told = git(directory, ['log', '-1', '--format=%h by %an', '--', RULES_NAME])?.toString().trim();
-  return told ? ` (last changed in ${told})` : '';
+  return told ? ` (${RULES_NAME} was last changed in commit ${told})` : '';
 }
 
 /** Maximum number of names in a question or an error. */

@@ -189,7 +189,7 @@ export async function strandedBy(
   if (ofOuter.length === 0) return found;
   const files = ofOuter.join(' ');
   throw conflict(
-    `${files}: encrypted with the keyring of a parent directory, which the new one would replace`,
+    `${files}: encrypted with the keyring of a parent directory, which a new keyring here would replace`,
     {
       hint: `run "coffer secrets decrypt ${files}" first, and "coffer secrets encrypt ${files}" after "coffer team init"`,
     },

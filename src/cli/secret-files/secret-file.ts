@@ -65,7 +65,7 @@ export async function openSecretFile(path: string, format?: FileFormatName): Pro
   if (stats?.isDirectory() === true)
     throw invalid(`cannot read ${path}: is a directory`, {
       field: FILE,
-      hint: 'name the files in it; "coffer secrets check" lists those that a rule names and that are not encrypted',
+      hint: 'name the files in the directory; "coffer secrets check" lists those that are not encrypted and have a rule',
     });
   const bytes = readFileWhole(path, FILE, MAX_FILE_BYTES);
   const parsed = await parsedFile(path, bytes, format).catch(
@@ -203,7 +203,7 @@ export async function openPipedFile(
   if (bytes.length === 0)
     throw invalid(path === STANDARD ? 'standard input (-) is empty' : `${path} is empty`, {
       field: FILE,
-      hint: 'pipe the encrypted file in, and name it only once',
+      hint: 'pipe the encrypted file in, and name this input only once',
     });
   return parsedFile(path, bytes, format);
 }

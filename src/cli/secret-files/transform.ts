@@ -82,7 +82,7 @@ async function foreignFiles<F extends WrittenFile>(
     const [refusal] = refusals;
     if (refusal === undefined) continue;
     if (refusals.length === results.length) foreign.set(file, refusal);
-    else session.warn(`${refusal.message}: it is left as it is`);
+    else session.warn(`${refusal.message}; the value is left unchanged`);
   }
   return foreign;
 }
@@ -327,12 +327,12 @@ function hintFor(name: string, names: readonly string[]): string | undefined {
   const meant = nameOf(stepsElsewhere(name) ?? []);
   if (names.includes(meant)) return meantText([meant]);
   const nested = names.find((other) => other.startsWith(`${name}.`));
-  if (nested !== undefined) return `it has nested values, e.g. ${nested}`;
+  if (nested !== undefined) return `${name} has nested values: use the full name of one, e.g. ${nested}`;
   const near = nearest(name, names);
   if (near.length > 0) return meantText(near);
   if (names.length === 0) return undefined;
   const more = names.length - MOST_NAMES;
-  return `it has ${names.slice(0, MOST_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return `the file has ${names.slice(0, MOST_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** Returns a file as in the last commit; undefined if it is not there, or cannot be parsed. */

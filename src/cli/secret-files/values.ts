@@ -337,7 +337,7 @@ async function otherPlace(
   if (index < 0) return undefined;
   return {
     message: `this value was encrypted under another name, ${names[index]}`,
-    hint: `move it back, or set ${name} again`,
+    hint: `move the value back to that name, or set ${name} again`,
   };
 }
 

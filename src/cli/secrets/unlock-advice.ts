@@ -59,10 +59,10 @@ export async function advisedToManage(
 
 /** Describes that a passphrase is needed, whatever else unlocks the store. */
 function withoutPassphrase(cause: CofferError): CofferError {
-  const forgotten = 'if it is forgotten, "coffer slots add --passphrase" adds another one';
+  const forgotten = 'if you forgot the passphrase, run "coffer slots add --passphrase" to add another one';
   return new CofferError(
     'sealed',
-    'the current passphrase is needed, even if something else unlocks the store',
+    'the current passphrase is needed, even if another secret unlocks the store',
     {
       hint: `${settingHint(kindNames.passphrase, undefined)}; ${forgotten}`,
       cause,
@@ -102,7 +102,7 @@ function openHint({ environment }: Session, hint: string | undefined): string {
   const variables = sourcesOf(environment);
   // The agent refuses what can be used even while the store is locked.
   if (variables.length === 0) return settingHint(hint, hint);
-  return `the agent has the store open: run "unset ${variables.join(' ')}" to use it`;
+  return `the agent has the store unlocked: run "unset ${variables.join(' ')}" to use the agent`;
 }
 
 /** Describes how to use the agent or a variable: on a terminal the secret is asked for, if it is one to remember. */
@@ -126,7 +126,7 @@ function hintOfUseless({ environment }: Session, hint: string | undefined): stri
   const useless = [
     ...(others.length === 0
       ? []
-      : [`${others.join(' and ')} ${others.length === 1 ? 'does' : 'do'} not unlock it`]),
+      : [`${others.join(' and ')} ${others.length === 1 ? 'does' : 'do'} not unlock the store`]),
     ...wrongFiles(environment, sources),
   ].join('; ');
   return hint === undefined ? useless : `${useless}; ${hint}`;
@@ -145,7 +145,7 @@ export function wrongFiles(environment: Environment, sources: readonly string[])
   return sources.flatMap((name) => {
     const path = OF_FILE.test(name) ? environment[name] : undefined;
     if (path === undefined) return [];
-    return [existsSync(path) ? `${path} does not unlock it` : `${path} does not exist`];
+    return [existsSync(path) ? `${path} does not unlock the store` : `${path} does not exist`];
   });
 }
 
@@ -193,7 +193,7 @@ export async function afterWrongSecret(session: Session, error: CofferError): Pr
   const wrong = wrongSecrets(message);
   if (!isPassphrase) return withHint(error, `${wrong}${hint}`);
   const rescue = (await isOpenInAgent(session))
-    ? 'nothing else unlocks it, but the agent has it open: before it locks, run "coffer secrets decrypt FILE" for what you need'
+    ? 'no other secret unlocks the store, but the agent still has the store unlocked: before the agent locks, run "coffer secrets decrypt FILE" for each file that you need'
     : `${hint}; see "coffer help unlocking"`;
   return withHint(error, `${wrong}${rescue}`);
 }

@@ -183,7 +183,7 @@ async function verifyTransit(
   if (isSshSignedData(await content.head(SSH_PREAMBLE_BYTES)))
     return {
       format,
-      why: 'the file looks like the data that SSH signs for a file, so this signature could be one of another file',
+      why: 'the file begins like the data that SSH signs in place of a file, so the signature may belong to another file',
     };
   const version = Number(number);
   const candidates = trust

@@ -71,7 +71,7 @@ async function sure(
     const { name, keys } = card.card;
     if (changes.declined.has(card.id)) continue;
     const host = guestOf(card);
-    const why = doubtOf(changes, card) ?? (host && `was added by ${host}, now removed`);
+    const why = doubtOf(changes, card) ?? (host && `was added by ${host}, a member you are removing`);
     if (why !== undefined) {
       if (!(isConfirmed && session.settings.yes) && !(await asked(changes, card, why))) {
         changes.declined.add(card.id);
@@ -123,7 +123,7 @@ function adminStays(staying: readonly CardFact[]): CofferError {
   const name = next === undefined ? 'NAME' : shellWord(next.card.name);
   const key = next === undefined ? 'NAME.pub' : shellWord(next.card.keys.find(isForSigning) ?? '');
   return conflict('at least one admin must stay', {
-    hint: `make another one first: coffer team add ${name} ${key} --admin`,
+    hint: `make another member an admin first: coffer team add ${name} ${key} --admin`,
   });
 }
 

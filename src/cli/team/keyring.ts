@@ -114,7 +114,7 @@ export async function openKeyring(session: Session, opening: KeyringOpening): Pr
       );
       refuseQuarrels(
         state,
-        'run "coffer team trust ID" again, with the ID of another one of these that is right',
+        'run "coffer team trust ID" once more, with the ID of a listed removal that is right',
       );
       const noted = memory.of(store);
       state = { ...state, unseen: [] };
@@ -255,13 +255,13 @@ async function requireConsentToTakeBack(
 ): Promise<void> {
   const undone = before.removals.filter(({ id }) => seen.includes(id) && !after.valid.has(id));
   const absent = after.unseen.map(
-    (id) => `${names.get(id) ?? short(id)} was removed, which is not in this checkout`,
+    (id) => `${names.get(id) ?? short(id)} was removed (in a change that this checkout does not have)`,
   );
   if (undone.length === 0 && absent.length === 0) return;
   const what = [...undone.map((fact) => tell(after, fact)), ...absent].join('; ');
   if (!session.settings.yes && !session.prompts.available()) {
     throw denied(`to trust this ID, this machine would have to forget changes: ${what}`, {
-      hint: 'run "git pull" first; if the removal was taken back on purpose, use --yes',
+      hint: 'run "git pull" first; if the removal was undone on purpose, use --yes',
     });
   }
   if (!(await session.confirmed(async () => `Trust this ID? This machine then forgets: ${what}.`)))
@@ -281,7 +281,7 @@ function refuseOlder(session: Session, place: KeyringPlace, isFirst: boolean): v
   const removals = losses.filter(({ path }) => path.startsWith('removals/'));
   if (!isFirst || removals.length === 0 || session.settings.yes) return;
   throw denied(`this clone may be from before a removal: ${removals.map(({ text }) => text).join('; ')}`, {
-    hint: 'check with a colleague; if it is right, use --yes',
+    hint: 'ask a colleague whether this was done on purpose; if so, use --yes',
   });
 }
 
@@ -310,7 +310,7 @@ function refuseDoubts(
   );
   const incomplete = () =>
     conflict(`the keyring is incomplete: ${told.join('; ')}`, {
-      hint: 'fetch the branch that has it, then run "coffer team settle"',
+      hint: 'fetch the branch that has the missing file, then run "coffer team settle"',
     });
   if (state.holes.some(({ isGrave }) => isGrave) && !isExcused) throw incomplete();
   if (state.holes.length > 0) {
@@ -322,7 +322,7 @@ function refuseDoubts(
     const text = `this checkout does not have the removal of ${who} yet`;
     if (isChange)
       throw conflict(text, {
-        hint: `merge it first, so that removed members cannot decrypt new values; if it was discarded for good, "coffer team trust ${spelled(state.store)}" forgets it`,
+        hint: `merge the removal first, so that removed members cannot decrypt new values; if it was discarded for good, run "coffer team trust ${spelled(state.store)}" to forget it`,
       });
     session.warn(text);
   }

@@ -24,7 +24,7 @@ export function warnOf(session: Session, texts: readonly string[]): void {
 
 /** Describes files that are not facts. */
 export const ignoredFiles = (files: ReadonlyMap<string, string>): readonly string[] =>
-  [...files].map(([path, why]) => `.coffer/${path} ${why}: it is ignored`);
+  [...files].map(([path, why]) => `.coffer/${path} ${why}: the file is ignored`);
 
 /** Warns of facts that are refused or have no effect. */
 export function sayOddities(session: Session, state: Judgement): void {
@@ -45,7 +45,7 @@ export function sayOddities(session: Session, state: Judgement): void {
 
 /* What a merge or an interrupted removal has left open, which an admin completes with `coffer team settle`. */
 
-export const WORK_IS_LEFT = 'Work is left from a merge or a removal. An admin must run "coffer team settle".';
+export const WORK_IS_LEFT = 'A merge or a removal is not complete. An admin must run "coffer team settle".';
 
 /** Whether a member does not have the present root keys. */
 export const isWaiting = (state: Judgement, { id }: Pick<CardFact, 'id'>): boolean =>

@@ -114,7 +114,7 @@ export class TeamKeys {
       // A removal lists these values itself.
       if (!version.isBelieved && adoption === 'ask')
         this.#session.say(
-          `${value.where}: ${value.name} was encrypted again although a removed member may have written it: change it at its source.`,
+          `${value.where}: ${value.name} was encrypted again, but a removed member may know or have written the value: replace it with a new one.`,
         );
       return sealed(best, payload);
     });
@@ -150,7 +150,7 @@ export class TeamKeys {
     if (settings.yes) return true;
     if (!prompts.available()) return false;
     return prompts.confirm(
-      `${value.where}: ${value.name} is encrypted with a key version that ${whoHad(keyring, version)}. Accept it?`,
+      `${value.where}: ${value.name} is encrypted with a key version that ${whoHad(keyring, version)}. Accept the value?`,
     );
   }
 
@@ -255,7 +255,7 @@ export function ownStoreHint({ settings }: Session, path: string | undefined): s
   const store = directoryOf(settings.storeLocation);
   if (store === undefined || !existsSync(store)) return '';
   const file = path === undefined ? 'FILE' : shellWord(path);
-  return `if your store encrypted it before "coffer team init", run "coffer secrets decrypt ${file} --store ${shellWord(store)}", then "coffer secrets encrypt ${file}"`;
+  return `if your store encrypted the value before "coffer team init", run "coffer secrets decrypt ${file} --store ${shellWord(store)}", then "coffer secrets encrypt ${file}"`;
 }
 
 /**
@@ -327,7 +327,7 @@ function noKey(state: TeamKeyring['state'], key: string): CofferError {
     hint:
       names.length === 0
         ? undefined
-        : `it has ${names.join(', ')}; an admin adds one with "coffer team key add ${key}"`,
+        : `the keyring has ${names.join(', ')}; an admin can add ${key} with "coffer team key add ${key}"`,
   });
 }
 
@@ -353,7 +353,7 @@ function whoHad({ state }: TeamKeyring, { fact }: JudgedVersion): string {
   const names = [...new Set([...ids].map((id) => nameOf(state, id)))].sort();
   return names.length > 0
     ? `is known to removed members (${names.join(', ')})`
-    : 'was created without knowing of a removal';
+    : 'was created before its author knew of a removal';
 }
 
 const notBelieved = (

@@ -82,7 +82,10 @@ const MAY_BE_UNSET = new Set(['text', 'crlf', 'ident']);
 export function alterationsOf(place: KeyringPlace): readonly string[] {
   const beside = readdirSync(place.folder)
     .filter((name) => name !== KEYRING && name.normalize('NFKC').toLowerCase() === KEYRING)
-    .map((name) => `${name} is in the same directory as ${KEYRING}, and some systems take the two for one`);
+    .map(
+      (name) =>
+        `${name} is in the same directory as ${KEYRING}, and some file systems do not distinguish the two names`,
+    );
   if (place.top === undefined) return beside;
   const listed = texts(git(place.top, ['ls-files', '-z', '--cached', '--others', '--', pathIn(place)]));
   const future = ['keys', 'members', 'removals'].map((folder) => `${pathIn(place)}/${folder}/x`);

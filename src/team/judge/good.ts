@@ -37,7 +37,7 @@ export function goodFacts(facts: ReadonlyMap<string, Fact>, store: string, isSig
   const order = inOrder(good);
   for (const fact of skipping(order)) {
     good.delete(fact.id);
-    refused.set(fact.path, 'skips numbers');
+    refused.set(fact.path, 'skips a version number');
   }
   // The line has each fact after those that it follows; the refused ones are paths and reasons.
   return { line: order.filter(({ id }) => good.has(id)), good, refused };
@@ -63,8 +63,8 @@ function weaknessOf(
   for (const { id, name } of fact.references) {
     const named = facts.get(id);
     if (named === undefined) continue;
-    if (!isCard(named)) return `has an invalid card for ${name}`;
-    if (named.card.name !== name) return `calls ${named.card.name} ${name}`;
+    if (!isCard(named)) return `has an invalid reference to the member ${name}`;
+    if (named.card.name !== name) return `gives the member ${named.card.name} the wrong name ${name}`;
   }
   return isSigned(fact, author.card.sign) ? undefined : `is not signed by ${author.card.name}`;
 }

@@ -30,7 +30,7 @@ describe('a backup', () => {
   it('is neither printed on a terminal nor read from one', async () => {
     const here = await DirectoryHere.withStore();
     expect(await here.refused('store backup -', 2, { terminals: ['out'] })).toContain(
-      'use the name of a file, or a pipe, instead of -',
+      'use the name of a file instead of -, or pipe the output into a program',
     );
     for (const line of ['store restore - --store other', 'store verify -'])
       expect(await here.refused(line, 2, { terminals: ['in'] })).toContain(

@@ -31,8 +31,8 @@ describe('a result in the form of another client', () => {
   });
 
   it.each<[unknown, string | undefined]>([
-    [{ b: 1, c: 2 }, 'it has b, c'],
-    [{ a: undefined, b: 1 }, 'it has a, b'],
+    [{ b: 1, c: 2 }, 'use one of b, c'],
+    [{ a: undefined, b: 1 }, 'use one of a, b'],
     ['text', undefined],
     [undefined, undefined],
   ])('is refused where the result %j lacks the field', (result, hint) => {

@@ -16,7 +16,8 @@ it('the token of a CI job is asked for nowhere if the variable has no URL, or on
     expect(await asked(text)).toEqual({ kind: 'invalid', message: 'invalid URL', field: FIELD });
   expect(await asked('http://token.example/x?y=1')).toEqual({
     kind: 'denied',
-    message: 'http://token.example is not encrypted',
+    message:
+      'the connection to http://token.example is not encrypted, so the token of the CI job was not requested',
     field: FIELD,
   });
 });

@@ -76,7 +76,7 @@ describe('the variables of a program', () => {
     for (const missing of ['E', 'F', 'COFFER_PASSPHRASE', 'constructor'])
       expect(refusal(() => planned([missing]))).toEqual({
         kind: 'not-found',
-        message: `${missing} is neither in the files nor encrypted in the environment`,
+        message: `${missing} is neither a value in the files nor an encrypted environment variable`,
         field: '--only',
       });
   });

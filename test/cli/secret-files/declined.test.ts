@@ -32,12 +32,12 @@ it.each(['secrets encrypt a.env -q', 'secrets set a.env A more -q'])(
     };
     const asked = [
       expect.stringMatching(
-        /^The last commit encrypts more values than .* A of a\.env would be readable.* Continue\?$/,
+        /^\.coffer\.yaml no longer encrypts values as in the last commit: .*A of a\.env would be readable.* Continue\?$/,
       ),
     ];
     expect(await answered(false)).toEqual({ exitCode: 1, out: '', asked });
     expect(here.read('a.env')).toBe(before);
-    expect(await here.refused(line, 1)).toContain('the last commit encrypts more values');
+    expect(await here.refused(line, 1)).toContain('no longer encrypts values as in the last commit');
     expect(here.read('a.env')).toBe(before);
     expect(await answered(true)).toEqual({ exitCode: 0, out: '', asked });
     expect(here.read('a.env')).not.toBe(before);

@@ -66,7 +66,7 @@ describe('the name of a value in the place of the file', () => {
       const encrypted = here.read(file);
       const command = `coffer secrets get ${file} ${name}`;
       expect(await here.refused(`secrets decrypt ${file} ${name}`, 2)).toBe(
-        `coffer: FILE: no file ${name}: it is the name of a value in ${file} (to print one value, run "${command}")`,
+        `coffer: FILE: no file ${name}; ${name} is the name of a value in ${file} (to print one value, run "${command}")`,
       );
       expect(here.read(file)).toBe(encrypted);
       expect(await here.ok(command.slice(7))).toBe('old');

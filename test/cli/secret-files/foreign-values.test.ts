@@ -116,7 +116,7 @@ describe('a file with values of this store', () => {
     const { exitCode, err } = await here.run('secrets set .env NEW two');
     expect([exitCode, err]).toEqual([
       0,
-      'coffer: warning: .env:1: TOKEN: cannot decrypt: it is left as it is\n',
+      'coffer: warning: .env:1: TOKEN: cannot decrypt; the value is left unchanged\n',
     ]);
   });
 

@@ -34,7 +34,7 @@ describe('values that the last commit encrypts, and the rules no longer do', () 
       await rejectionOf(consentToLess(session, new Rulebook(session), [plan(count)], false)),
     ).toMatchObject({
       kind: 'conflict',
-      message: `the last commit encrypts more values than .coffer.yaml now says: ${names.join('; ')}${more}`,
+      message: `.coffer.yaml no longer encrypts values as in the last commit: ${names.join('; ')}${more}`,
       hint: 'review the changes to .coffer.yaml; if they are right, use --yes',
     });
   });
@@ -43,7 +43,7 @@ describe('values that the last commit encrypts, and the rules no longer do', () 
     const { session, asked } = answeredSession(() => undefined, {}, { answers: [answer] });
     expect(await consentToLess(session, new Rulebook(session), [plan(1)], false)).toBe(answer);
     expect(asked).toEqual([
-      'The last commit encrypts more values than .coffer.yaml now says: N0 of /nowhere/app.env would be readable. Continue?',
+      '.coffer.yaml no longer encrypts values as in the last commit: N0 of /nowhere/app.env would be readable. Continue?',
     ]);
   });
 
@@ -70,7 +70,7 @@ describe('values that the last commit encrypts, and the rules no longer do', () 
     else
       expect(await rejectionOf(consent)).toMatchObject({
         kind: 'conflict',
-        message: `the last commit encrypts more values than .coffer.yaml now says: ${lost}`,
+        message: `.coffer.yaml no longer encrypts values as in the last commit: ${lost}`,
       });
   });
 });

@@ -74,7 +74,7 @@ describe('the question of a change of a team', () => {
       [
         'team remove ann',
         1,
-        'coffer: at least one admin must stay (make another one first: coffer team add ',
+        'coffer: at least one admin must stay (make another member an admin first: coffer team add ',
       ],
       ['team remove bab', 3, 'coffer: no member "bab" in this keyring (did you mean "bob"?)'],
       [

@@ -79,11 +79,11 @@ describe('a keyring', () => {
     repository.putBack('before');
     const before = repository.facts;
     expect(await repository.refused('team key rotate app', 1)).toContain(
-      'coffer: this checkout does not have the removal of bob yet (merge it first',
+      'coffer: this checkout does not have the removal of bob yet (merge the removal first',
     );
     const trust = `team trust ${repository.idOf('store.')}`;
     expect(await repository.refused(trust, 4)).toBe(
-      'coffer: to trust this ID, this machine would have to forget changes: bob was removed, which is not in this checkout (run "git pull" first; if the removal was taken back on purpose, use --yes)',
+      'coffer: to trust this ID, this machine would have to forget changes: bob was removed (in a change that this checkout does not have) (run "git pull" first; if the removal was undone on purpose, use --yes)',
     );
     expect(await repository.refused(trust, 4, [false])).toContain(
       'coffer: not confirmed: nothing was changed',
@@ -109,7 +109,7 @@ describe('a keyring', () => {
     });
     const before = repository.facts;
     expect(await repository.refused('team key rotate app', 1)).toBe(
-      `coffer: ${told} (fetch the branch that has it, then run "coffer team settle")`,
+      `coffer: ${told} (fetch the branch that has the missing file, then run "coffer team settle")`,
     );
     expect(repository.facts).toEqual(before);
   });
@@ -174,7 +174,7 @@ describe('rules that encrypt less than when a machine last used them', () => {
     const repository = await withFewerRules(1);
     const before = repository.here.read('a.env');
     expect(await repository.refused('secrets set a.env A two', 1, [false])).toContain(
-      'coffer: .coffer.yaml was not confirmed (review the changes',
+      'coffer: the changes to .coffer.yaml were not confirmed (review the changes',
     );
     expect(repository.here.read('a.env')).toBe(before);
     await repository.ok('secrets set -q --yes a.env A two');

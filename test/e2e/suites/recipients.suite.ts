@@ -113,7 +113,7 @@ export const recipientsSuite: Suite = (here) => {
     await here().ok('transit envelope encrypt envelopes --in identity.txt --out own.coffer');
     expect(
       await here().refused('transit envelope decrypt --identity identity.txt --in own.coffer', 2),
-    ).toMatch(/^coffer: --identity is only for age files, and this is not one \(/);
+    ).toMatch(/^coffer: --identity is only for age files, and the input is not an age file \(/);
   });
 
   it('open with an older version of the key, whose rotation gives a new recipient', async () => {
