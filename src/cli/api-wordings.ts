@@ -11,7 +11,8 @@ const OF_LOGINS: readonly Rewording[] = [
   [/^bad token/, 'unknown token'],
   [
     /^invalid key size for HMAC key, must be between 32 and 512 bytes/,
-    'an HMAC key needs a size of 32 to 512 bytes',
+    'an HMAC key needs a valid size',
+    'use 32 to 512 bytes',
   ],
   [
     /^batch tokens cannot be root tokens/,

@@ -205,7 +205,10 @@ describe('a mistake is answered before anything is asked:', () => {
   it('a key type without its size says which it needs, and how it is given', async () => {
     const here = await DirectoryHere.withStore();
     expect(await here.refused('transit keys create h --type hmac', 2)).toBe(
-      'coffer: --key-size: an HMAC key needs a size of 32 to 512 bytes (use 32 to 512 bytes, e.g. --key-size 32)',
+      'coffer: --key-size: an HMAC key needs a valid size (use 32 to 512 bytes, e.g. --key-size 32)',
+    );
+    expect(await here.refused('transit keys create h --type hmac --key-size 4', 2)).toBe(
+      'coffer: --key-size: invalid --key-size 4 (use 32 to 512 bytes, e.g. --key-size 32)',
     );
     await here.ok('transit keys create h --type hmac --key-size 32');
   });

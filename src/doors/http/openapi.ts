@@ -46,9 +46,10 @@ export function describeApi(routes: readonly ServedRoute[]): ApiDocument {
 }
 
 const DESCRIPTION = [
-  'Transit encryption under /v1, in the manner of Vault and OpenBao; the organization tag pool under /api/v2, in the',
-  'manner of Terraform Enterprise. Paths of transit are shown for the mount "transit"; every other mount has the same',
-  'ones. PUT means the same as POST under /v1. Lists also answer the HTTP method LIST, without the list parameter.',
+  'Paths under /v1 are compatible with Vault and OpenBao: transit encryption, logins, tokens and policies. Paths under',
+  '/api/v2 are compatible with Terraform Enterprise: the tags of organizations. Transit paths are shown for the mount',
+  '"transit"; all other mounts have the same paths. Under /v1, PUT means the same as POST. Lists also accept the HTTP',
+  'method LIST, without the parameter "list".',
 ].join(' ');
 
 /** Returns the paths with and without each optional segment. One that follows another requires it. */
@@ -224,7 +225,7 @@ const COMPONENTS = {
   },
   responses: {
     Error: {
-      description: 'The errors. A missing resource is reported without a text.',
+      description: 'The errors. For a missing resource, the list may be empty.',
       content: { [JSON_TYPE]: { schema: { $ref: '#/components/schemas/Errors' } } },
     },
     DocumentError: {

@@ -20,12 +20,16 @@ import {
 } from '../declaration/params.ts';
 import type { Undoing } from '../declaration/undoing.ts';
 
+const policiesParam = (help: string) =>
+  texts({ help, cli: { flag: 'policy', metavar: 'P', refersTo: 'policy' } });
+
+const noParent = (help: string) => flag({ help, default: false, cli: { flag: 'orphan' } });
+
 /** Settings of a new token, shared by the paths that issue tokens. */
 const tokenParams = {
-  policies: texts({
-    help: 'Policies of the token. Default: those of its creator ("root" on a local store).',
-    cli: { flag: 'policy', metavar: 'P', refersTo: 'policy' },
-  }),
+  policies: policiesParam(
+    'Policies of the token. Default: those of the token that creates it ("root" on a local store).',
+  ),
   ttl: duration({
     help: 'Time to live, e.g. 24h; at most 32d. Default: 32d; a root token lives until it is revoked.',
   }),
@@ -34,7 +38,7 @@ const tokenParams = {
     help: "Hard limit on the token's lifetime, renewals included. Default: none.",
   }),
   period: duration({
-    help: 'Make the token periodic: each renewal lets it live this long again, any number of times.',
+    help: 'Make the token periodic: it can be renewed any number of times, each time for this long.',
   }),
   display_name: text({
     help: 'Name of the token in lists and in the audit log.',
@@ -51,11 +55,9 @@ const tokenParams = {
     help: 'Do not give the token the policy "default", which all tokens get otherwise.',
     default: false,
   }),
-  no_parent: flag({
-    help: 'Create the token without a parent, so that it is not revoked with the token of its creator.',
-    default: false,
-    cli: { flag: 'orphan' },
-  }),
+  no_parent: noParent(
+    'Create the token without a parent, so that it is not revoked together with the token that creates it.',
+  ),
   meta: textMap({
     help: 'Store NAME=VALUE with the token; "token lookup" shows it. Can be repeated.',
   }),
@@ -173,7 +175,14 @@ export const createOrphan = accessOperation({
 /** Creates a token by a token role, whose policies are independent of the caller's. */
 export const createByRole = accessOperation({
   route: 'POST /auth/token/create/:role',
-  params: { ...tokenParams, role: tokenRoleName },
+  params: {
+    ...tokenParams,
+    policies: policiesParam(
+      'Policies of the token. Default: the allowed policies of the role; if it has none, those of your own token.',
+    ),
+    no_parent: noParent('Accepted for compatibility; the role decides whether its tokens have a parent.'),
+    role: tokenRoleName,
+  },
   cli: {
     ...issuing,
     examples: { 'coffer token create-by-role release --ttl 5m': 'Create a token from the role "release"' },

@@ -69,7 +69,7 @@ export const lookup = accessOperation({
   route: 'POST /auth/token/lookup',
   ...computing,
   params: {
-    token: tokenId('Token, or its accessor (its ID in "coffer token list"). Default: your own token.'),
+    token: tokenId('Token, or its accessor, which "coffer token list" shows as ID. Default: your own token.'),
   },
   cli: {
     examples: {

@@ -15,7 +15,7 @@ import {
 } from './token-target.ts';
 
 const incrementParam = duration({
-  help: 'Time to live from now on, e.g. 24h. Default: that with which the token was created.',
+  help: 'New time to live, counted from now, e.g. 24h. Default: the time to live that the token was created with.',
 });
 
 /**
@@ -42,7 +42,7 @@ const checkOf =
 export const renew = accessOperation({
   route: 'POST /auth/token/renew',
   params: {
-    token: tokenId('Token, or its accessor (its ID in "coffer token list"). Default: your own token.'),
+    token: tokenId('Token, or its accessor, which "coffer token list" shows as ID. Default: your own token.'),
     increment: incrementParam,
   },
   cli: {

@@ -23,10 +23,10 @@ const settings = {
   disallowed_policies_glob: texts({ help: 'Like disallowed_policies, with * as a wildcard.' }),
   allowed_entity_aliases: texts(hidden('Stored for compatibility; has no effect.')),
   orphan: flag({
-    help: 'Create tokens of this role without a parent, so that they are not revoked with the token of their creator.',
+    help: 'Create tokens of this role without a parent, so that they are not revoked together with the token that creates them.',
     cli: {
       negatable:
-        'Create tokens of this role with a parent: they are revoked with the token of their creator.',
+        'Create tokens of this role with a parent: they are revoked together with the token that creates them.',
     },
   }),
   renewable: flag({
@@ -34,10 +34,10 @@ const settings = {
     cli: { negatable: 'Forbid renewing tokens of this role.' },
   }),
   path_suffix: text({
-    help: 'Append this to the path at which tokens of this role are issued, see "token revoke-prefix".',
+    help: 'Text to append to the path at which tokens of this role are issued; "coffer token revoke-prefix" takes that path.',
   }),
   token_period: duration({
-    help: 'Make tokens of this role periodic: each renewal lets them live this long again.',
+    help: 'Make tokens of this role periodic: they can be renewed any number of times, each time for this long.',
   }),
   token_explicit_max_ttl: duration({
     help: 'Hard limit on the lifetime of tokens of this role, renewals included.',
@@ -130,7 +130,7 @@ export const write = accessOperation({
     done: (values) => `Saved token role ${String(values['name'])}.`,
     examples: {
       'coffer token roles write release --allowed-policies sign-releases --token-explicit-max-ttl 15m':
-        'Let a pipeline create tokens for its jobs, with one policy and for 15 minutes',
+        'Let a pipeline create tokens for its jobs: with one policy, for at most 15 minutes',
     },
   },
   exists: async ({ access }, { name }) => (await access.roles.read(name)) !== undefined,

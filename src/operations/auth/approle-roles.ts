@@ -101,7 +101,7 @@ export const write = approleOperation({
     done: (values) => `Saved role ${String(values['role_name'])}.`,
     examples: {
       'coffer auth approle write deploy --token-policies deploy --token-ttl 15m --secret-id-num-uses 1':
-        'Make secret IDs valid for one login',
+        'Create a role whose secret IDs are valid for one login',
       'coffer auth approle write deploy --token-bound-cidrs 10.0.0.0/8 --path ci':
         'Create a role of the login method at auth/ci',
     },

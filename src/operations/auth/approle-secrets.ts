@@ -25,14 +25,14 @@ import { loginAnswer } from './token-answers.ts';
 const secretParams = {
   role_name,
   metadata: text({
-    help: 'Metadata for tokens of logins with the new secret ID: a JSON object, or a=b,c=d.',
+    help: 'Metadata of tokens that are issued for the new secret ID: a JSON object, or a=b,c=d.',
     cli: { metavar: 'A=B' },
   }),
   cidr_list: texts({
-    help: "CIDR blocks from which logins with the new secret ID are accepted; a subset of the role's.",
+    help: 'CIDR blocks from which logins with the new secret ID are accepted; must be within those of the role.',
   }),
   token_bound_cidrs: texts({
-    help: "CIDR blocks from which tokens of logins with the new secret ID can be used; a subset of the role's.",
+    help: 'CIDR blocks from which tokens that are issued for the new secret ID can be used; must be within those of the role.',
     cli: { metavar: 'CIDR' },
   }),
   num_uses: integer({

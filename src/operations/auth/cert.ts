@@ -201,7 +201,7 @@ export const writeRevocations = certOperation({
   params: {
     name: listName,
     crl: text({ help: 'CRL in PEM or base64.', long: true, cli: PEM }),
-    url: text({ help: 'URL from which to fetch the CRL, now and whenever it expires.' }),
+    url: text({ help: 'URL from which to fetch the CRL, now and each time that the CRL expires.' }),
   },
   cli: {
     done: (values) => `Saved CRL ${String(values['name'])}.`,
@@ -275,7 +275,10 @@ export const login = certOperation({
   roleOf: async ({ room, clientCertificates }, values) =>
     values.name.toLowerCase() || (await roleThatFits(room, clientCertificates)),
   params: {
-    name: text({ help: 'Role to log in with. Default: the strictest role that matches.', default: '' }),
+    name: text({
+      help: 'Role to log in with. Default: of the roles that match the certificate, the one with the most requirements.',
+      default: '',
+    }),
   },
   async run({ core, room, clientCertificates, remoteAddress = '' }, values) {
     const { tokens } = await core.access();

@@ -85,16 +85,19 @@ const ofBrowsers = hidden('Stored for compatibility; browser logins are not supp
 const PEM = { orFile: true, metavar: 'PEM|@FILE' } as const;
 
 const configParams = {
-  oidc_discovery_url: text({ help: 'Issuer URL; its keys are found by OIDC discovery.', default: '' }),
+  oidc_discovery_url: text({
+    help: 'URL of the issuer, whose keys are found by OIDC discovery.',
+    default: '',
+  }),
   oidc_discovery_ca_pem: text({
-    help: "CA certificates to trust when connecting to this URL, PEM. Default: the system's.",
+    help: "CA certificates to trust when connecting to oidc_discovery_url, PEM. Default: the system's.",
     cli: PEM,
     long: true,
     default: '',
   }),
   jwks_url: text({ help: "URL of the issuer's JSON Web Key Set (JWKS).", default: '' }),
   jwks_ca_pem: text({
-    help: "CA certificates to trust when connecting to this URL, PEM. Default: the system's.",
+    help: "CA certificates to trust when connecting to jwks_url, PEM. Default: the system's.",
     cli: PEM,
     long: true,
     default: '',
@@ -115,7 +118,7 @@ const configParams = {
     default: false,
   }),
   override_allowed_server_names: texts({
-    help: "Server names to accept in the issuer's TLS certificate instead of its host name.",
+    help: "Server names to accept in the issuer's TLS certificate, instead of the host name in the URL.",
     default: [],
   }),
   provider_config: object({ ...hidden('Not supported; must be empty.'), default: {} }),
@@ -129,7 +132,7 @@ const configParams = {
 
 /** The role type and the comparison of claims must be given with each write, or else the defaults apply. */
 const settingsParams = {
-  role_type: text({ ...hidden('Must be "jwt" in every write.'), default: '' }),
+  role_type: text({ ...hidden('Must be "jwt", each time the role is created or updated.'), default: '' }),
   user_claim: text({ help: 'Claim whose value names the client, e.g. in the audit log.' }),
   user_claim_json_pointer: flag({
     cli: { negatable: 'Treat user_claim as the plain name of a claim.' },
@@ -149,17 +152,17 @@ const settingsParams = {
     hidden('Claim that must contain group names; Coffer has no groups, so it grants nothing.'),
   ),
   expiration_leeway: leeway({
-    help: 'For JWTs without "exp": how long after "iat" or "nbf" they are valid (-1: no tolerance). Default: 150s.',
+    help: 'For JWTs without "exp": how long after "iat" or "nbf" they are valid (-1: 0s). Default: 150s.',
   }),
   not_before_leeway: leeway({
-    help: 'For JWTs without "nbf" and "iat": how long before "exp" they become valid (-1: no tolerance). Default: 150s.',
+    help: 'For JWTs without "nbf" and "iat": how long before "exp" they become valid (-1: 0s). Default: 150s.',
   }),
   clock_skew_leeway: leeway({
     help: 'Tolerated difference between the clocks of issuer and server (-1: none). Default: 60s.',
   }),
   token_policies_template_claims: flag({
     cli: { negatable: 'Take names in token_policies literally.' },
-    help: 'Replace claims in the names of token_policies by their values, e.g. in team-{{.department}}.',
+    help: 'Replace {{.CLAIM}} in the names of token_policies by the value of that claim, e.g. in team-{{.department}}.',
   }),
   allowed_redirect_uris: texts(ofBrowsers),
   callback_mode: text(ofBrowsers),

@@ -21,7 +21,7 @@ import type { Details } from '../declaration/table.ts';
 /** Token settings that the roles of every login method have. */
 export const tokenSettingsParams = {
   token_policies: texts({
-    help: 'Policies of tokens that a login gets.',
+    help: 'Policies of the tokens issued at login.',
     cli: { metavar: 'P', refersTo: 'policy', formerFlags: ['policy'] },
   }),
   token_no_default_policy: flag({
@@ -36,7 +36,7 @@ export const tokenSettingsParams = {
     help: 'Hard limit on the lifetime of issued tokens, also of periodic ones.',
   }),
   token_period: duration({
-    help: 'Issue periodic tokens: each renewal lets them live this long again, any number of times.',
+    help: 'Issue periodic tokens: they can be renewed any number of times, each time for this long.',
   }),
   token_num_uses: integer({ help: 'Number of requests that each issued token can make (0: unlimited).' }),
   token_bound_cidrs: texts({
@@ -45,7 +45,7 @@ export const tokenSettingsParams = {
   }),
   token_type: declare(
     {
-      help: 'Type of issued tokens: service, batch (not stored, cannot be renewed or revoked), or default (service).',
+      help: 'Type of issued tokens: service, batch (not stored, cannot be renewed or revoked), or default (as set for the login method, usually service).',
     },
     { type: 'string' },
     parseTokenType,

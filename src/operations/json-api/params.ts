@@ -202,7 +202,7 @@ export function settingOverwrites(setting: string) {
 
 /** Attribute of a feature that does not exist: accepted only with an empty value. */
 export function unkeptAttribute(name: string, why: string) {
-  const declared = declare<null, Spec<null>>(hidden(`Read-only: ${why}.`), {}, (value) => {
+  const declared = declare<null, Spec<null>>(hidden(`Must be empty: ${why}.`), {}, (value) => {
     const isNothing =
       value === null || value === false || value === '' || (typeof value === 'object' && isEmpty(value));
     if (isNothing) return null;

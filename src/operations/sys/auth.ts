@@ -71,7 +71,7 @@ export const enable = operation({
       cli: { positional: true, metavar: 'METHOD', suggest: () => LOGIN_METHODS },
     }),
     path: text({
-      help: 'Path below auth/ at which to enable it. Default: the name of the method.',
+      help: 'Path below auth/ at which to enable the login method. Default: the name of the method.',
       default: '',
       cli: { metavar: 'P' },
     }),

@@ -5,7 +5,7 @@ import { atTopToo, computing, type Outcome } from '../declaration/operation.ts';
 import { text, texts, type ValuesOf } from '../declaration/params.ts';
 
 const capabilityParams = {
-  paths: texts({ help: 'Policy paths to check, e.g. transit/encrypt/orders.', default: [] }),
+  paths: texts({ help: 'API paths to check, as in a policy, e.g. transit/encrypt/orders.', default: [] }),
   path: texts({ help: 'Deprecated alias of `paths`.', default: [] }),
 };
 

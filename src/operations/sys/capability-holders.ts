@@ -17,7 +17,7 @@ export const list = accessOperation({
   capability: 'sudo',
   ...computing,
   params: {
-    path: text({ help: 'Policy path, e.g. transit/decrypt/orders.', required: true }),
+    path: text({ help: 'API path, as in a policy, e.g. transit/decrypt/orders.', required: true }),
     capability: choice(CAPABILITIES, { help: 'Capability to look for.', required: true }),
   },
   async run({ core, access: { policies, tokens, roles } }, asked) {

@@ -23,7 +23,7 @@ function checkedWord(given: string, field: string): string {
   throw invalid(`invalid ${field} ${JSON.stringify(given.slice(0, 64))}`, { field });
 }
 
-const door = word({ help: 'Protocol, e.g. ssh.', required: true });
+const door = word({ help: 'Protocol of the agent, e.g. ssh.', required: true });
 const key = keyName({ help: 'Name of the key.', required: true });
 
 /** Transit mount; must not contain policy wildcards. */

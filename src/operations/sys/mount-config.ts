@@ -22,12 +22,12 @@ import { parseDurationSeconds } from '../declaration/weak-values.ts';
 const lockoutParam = members(
   {
     lockout_threshold: integer({
-      help: 'Failed logins before a user is locked out (0: default).',
+      help: 'Failed logins before a user is locked out (0: the default, 5).',
       minimum: 0,
     }),
-    lockout_duration: duration({ help: 'Duration of a lockout (0: default).' }),
+    lockout_duration: duration({ help: 'Duration of a lockout (0: the default, 15m).' }),
     lockout_counter_reset_duration: duration({
-      help: 'Time after which failed logins no longer count (0: default).',
+      help: 'Time after which failed logins no longer count (0: the default, 15m).',
     }),
     lockout_disable: flag({ help: 'Disable user lockout.' }),
   },
@@ -96,7 +96,7 @@ const trait = (help: string) => flag(hidden(help));
 /** Immutable properties of a mount, set on creation. */
 export const traitParams = {
   local: trait('Stored for compatibility; has no effect.'),
-  seal_wrap: trait('Stored for compatibility; the whole store is always sealed.'),
+  seal_wrap: trait('Stored for compatibility; Coffer always encrypts the whole store.'),
   external_entropy_access: trait('Stored for compatibility; has no effect.'),
   plugin_version: configParams.plugin_version,
 } as const satisfies Params;
@@ -116,7 +116,7 @@ export const loginConfigParams = {
   ...configParams,
   token_type: declare<NonNullable<MountConfig['token_type']> | '' | undefined, ReturnType<typeof hidden>>(
     hidden(
-      'Type of issued tokens: service, batch, default-service or default-batch (default-: roles may override).',
+      'Type of issued tokens: service, batch, default-service or default-batch; roles can override the last two.',
     ),
     { type: 'string' },
     parseTokenType,

@@ -176,7 +176,7 @@ export const move = operation({
     done: (values) => `Moved ${String(values['from'])} to ${String(values['to'])}.`,
     examples: {
       'coffer mounts move transit teams/payments':
-        'Move a mount and its keys; change policies that name the old path yourself',
+        'Move a mount and its keys; policies that name the old path are not changed',
     },
   },
   async run({ core }, { from, to }) {

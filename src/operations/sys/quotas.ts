@@ -16,7 +16,7 @@ const MOST_REQUESTS = 1e9;
 /** Number, which may have a fraction; also accepted as text. */
 const requests = declare<number, { readonly help: string }>(
   {
-    help: 'Requests allowed per client address and interval; per interval in total if `group_by` is `none`.',
+    help: 'Number of requests that each client address can make in an interval; with `group_by` `none`, that all clients together can make.',
   },
   { type: 'string' },
   (value, field) => {
@@ -142,11 +142,13 @@ export const configure = accessOperation({
   route: 'POST /sys/quotas/config',
   params: {
     enable_rate_limit_response_headers: flag({ help: 'Add rate limit headers to responses.' }),
-    enable_rate_limit_audit_logging: flag({ help: 'Audit rejected requests.' }),
+    enable_rate_limit_audit_logging: flag({ help: 'Record rejected requests in the audit log.' }),
     rate_limit_exempt_paths: texts({
       help: 'Paths exempt from rate limits; a trailing * matches a prefix.',
     }),
-    absolute_rate_limit_exempt_paths: texts({ help: 'More exempt paths, like `rate_limit_exempt_paths`.' }),
+    absolute_rate_limit_exempt_paths: texts({
+      help: 'More paths exempt from rate limits, in addition to `rate_limit_exempt_paths`.',
+    }),
   },
   run: done(({ access }, change) => access.quotas.configure(change)),
 });

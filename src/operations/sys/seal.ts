@@ -109,7 +109,7 @@ export const unseal = operation({
 });
 
 const code = (situation: string) =>
-  integer({ ...hidden(`HTTP status to return when ${situation}.`), minimum: 200, maximum: 599 });
+  integer({ ...hidden(`HTTP status to return if the store is ${situation}.`), minimum: 200, maximum: 599 });
 const accepted = flag(hidden('Accepted for compatibility; ignored.'));
 const acceptedCode = integer(hidden('Accepted for compatibility; ignored.'));
 

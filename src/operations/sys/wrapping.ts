@@ -65,7 +65,7 @@ export const unwrap = accessOperation({
       param: 'token',
       as: 'text',
       what: 'the wrapping token',
-      help: 'Wrapping token: holds one response of a server, and works only once.',
+      help: 'Wrapping token, which holds a response of a server and can be used only once.',
     },
     isOfVault: true,
     examples: { 'coffer unwrap --in wrapping-token.txt': 'Unwrap a response; this works only once' },

@@ -42,10 +42,12 @@ export const projectOf = (what: string) =>
 
 /* Attributes that clients set and compare; they have no effect. */
 
-const toggle = (help: string) => (name: string) => booleanAttribute(name, hidden(help));
-const words = (help: string) => (name: string) => attribute(name, hidden(help));
-const list = (help: string) => (name: string) => textsAttribute(name, hidden(help));
-const count = (help: string) => (name: string) => countAttribute(name, hidden(help));
+export const onlyStored = (help: string) => `${help} Stored for clients; has no effect in Coffer.`;
+const unused = (help: string) => hidden(onlyStored(help));
+const toggle = (help: string) => (name: string) => booleanAttribute(name, unused(help));
+const words = (help: string) => (name: string) => attribute(name, unused(help));
+const list = (help: string) => (name: string) => textsAttribute(name, unused(help));
+const count = (help: string) => (name: string) => countAttribute(name, unused(help));
 
 /** Name of an attribute as a setting: `autoApply` for `auto-apply`. */
 type SettingName<Name extends string> = Name extends `${infer Head}-${infer Tail}`
@@ -93,15 +95,19 @@ export const workspaceAttributes = keptAttributes(
     'assessments-enabled': toggle('Assess the health of the workspace.'),
     'auto-apply': toggle('Apply successful plans automatically.'),
     'auto-apply-run-trigger': toggle('Apply successful plans of run triggers automatically.'),
-    'auto-destroy-at': words('Time to auto-destroy the workspace.'),
-    'auto-destroy-activity-duration': words('Auto-destroy after this inactivity, e.g. 14d.'),
+    'auto-destroy-at': words('Time at which to auto-destroy the workspace.'),
+    'auto-destroy-activity-duration': words(
+      'Auto-destroy the workspace after this time without activity, e.g. 14d.',
+    ),
     'file-triggers-enabled': toggle('Trigger runs by changed files.'),
-    'global-remote-state': toggle('Allow all workspaces to read its state.'),
+    'global-remote-state': toggle('Allow all workspaces to read the state of the workspace.'),
     'inherits-project-auto-destroy': toggle('Inherit the auto-destroy setting from the project.'),
-    'project-remote-state': toggle('Allow its project to read its state.'),
-    'queue-all-runs': toggle('Queue the first run like any other.'),
-    'source-name': words('Name of the source that created it.'),
-    'source-url': words('URL of that source.'),
+    'project-remote-state': toggle(
+      'Allow the other workspaces of the project to read the state of the workspace.',
+    ),
+    'queue-all-runs': toggle('Queue runs from the start, without waiting for a first manual run.'),
+    'source-name': words('Name of the program that created the workspace.'),
+    'source-url': words('URL of the program that created the workspace.'),
     'speculative-enabled': toggle('Run speculative plans for pull requests.'),
     'structured-run-output-enabled': toggle('Show structured run output.'),
     'terraform-version': words('Terraform version, version constraint, or latest.'),
@@ -125,9 +131,9 @@ export const organizationAttributes = keptAttributes(
     'collaborator-auth-policy': words('Login policy: password or two_factor_mandatory.'),
     'cost-estimation-enabled': toggle('Estimate costs.'),
     'max-ttl-enabled': toggle('Enforce a maximum lifetime for tokens.'),
-    'owners-team-saml-role-id': words('SAML role that maps to owners.'),
+    'owners-team-saml-role-id': words('SAML role whose users are in the owners team.'),
     'send-passing-statuses-for-untriggered-speculative-plans': toggle(
-      'Report speculative plans that are skipped as passed.',
+      'Report skipped speculative plans as passed.',
     ),
     'session-remember': count('Session lifetime in minutes.'),
     'session-timeout': count('Session idle timeout in minutes.'),
@@ -144,7 +150,7 @@ export const NO_AGENTS = 'agent pools are not supported';
 
 export const executionModes = (name: string) =>
   choiceAttribute<ExecutionMode>(name, ['remote', 'local'], {
-    help: 'Execution mode: remote or local.',
+    help: onlyStored('Execution mode: remote or local.'),
     cli: { hidden: true },
     refusal: (word) => (word === 'agent' ? `agent cannot be the ${name}: ${NO_AGENTS}` : undefined),
   });

@@ -54,7 +54,7 @@ const given = boundTags({
   cli: { positional: 'variadic', metavar: 'KEY=VALUE' },
 });
 const takenOff = boundKeys({
-  help: 'KEY of each KEY=VALUE tag to remove; those that are not set are ignored.',
+  help: 'KEY of each KEY=VALUE tag to remove; keys that are not set are ignored.',
   cli: { positional: 'variadic', metavar: 'KEY' },
 });
 
@@ -158,7 +158,7 @@ export const onWorkspace = operationsOn('workspace', {
   bind: { 'coffer workspaces bind billing env=prod team=core --org acme': 'Set two tags' },
   unbind: {
     'coffer workspaces unbind billing env --org acme':
-      'Remove the tag env=…; one inherited from the project stays',
+      'Remove the tag with the key env; a tag inherited from the project stays',
   },
 });
 
@@ -170,6 +170,6 @@ export const onProject = operationsOn('project', {
   },
   unbind: {
     'coffer projects unbind platform env --org acme':
-      'Remove the tag env=…, which the workspaces then no longer inherit',
+      'Remove the tag with the key env, which the workspaces then no longer inherit',
   },
 });

@@ -16,7 +16,7 @@ import {
   settingOverwrites,
   unkeptAttribute,
 } from '../json-api/params.ts';
-import { executionModes, NO_AGENTS } from './attributes.ts';
+import { executionModes, NO_AGENTS, onlyStored } from './attributes.ts';
 import { idsFor, whichOf } from './by-name.ts';
 import {
   countedIn,
@@ -43,13 +43,13 @@ const contentParams = {
   description: attribute('description', { help: 'Description of the project.', cli: { metavar: 'TEXT' } }),
   'auto-destroy-activity-duration': attribute(
     'auto-destroy-activity-duration',
-    hidden('Auto-destroy its workspaces after this inactivity, e.g. 14d.'),
+    hidden(onlyStored('Auto-destroy its workspaces after this time without activity, e.g. 14d.')),
   ),
   'default-execution-mode': executionModes('default-execution-mode'),
   'setting-overwrites': settingOverwrites('default-execution-mode'),
   'default-agent-pool-id': unkeptAttribute('default-agent-pool-id', NO_AGENTS),
   'tag-bindings': bindingsRelationship({
-    help: 'KEY=VALUE tags of the project, which its workspaces inherit; replaces any that it has.',
+    help: 'KEY=VALUE tags of the project, which its workspaces inherit. For an existing project: replaces all of its KEY=VALUE tags.',
     cli: { flag: 'bind', metavar: 'KEY=VALUE' },
   }),
 };
@@ -121,7 +121,7 @@ export const list = tagOperation({
     }),
     [TAGGED]: taggedFilter(
       { flag: 'bound', metavar: 'KEY=VALUE' },
-      'Only those with all of these KEY=VALUE tags; KEY alone stands for any value.',
+      'Only projects with all of these KEY=VALUE tags; KEY alone stands for any value.',
     ),
     sort: sortParam,
     include: projectIncludes,

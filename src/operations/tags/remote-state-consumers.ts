@@ -47,9 +47,13 @@ const change = (method: 'POST' | 'PATCH' | 'DELETE', help: string, act: 'add' | 
     }),
   });
 
-export const add = change('POST', 'Workspaces that may read its state as well.', 'add');
-export const replace = change('PATCH', 'All other workspaces that may read its state.', 'replace');
-export const remove = change('DELETE', 'Workspaces that may read its state no more.', 'remove');
+export const add = change('POST', 'Workspaces to add. Stored for clients; has no effect in Coffer.', 'add');
+export const replace = change(
+  'PATCH',
+  'Workspaces to set, instead of all others. Stored for clients; has no effect in Coffer.',
+  'replace',
+);
+export const remove = change('DELETE', 'Workspaces to remove.', 'remove');
 
 /** Others are not there for the caller. @throws `not-found` */
 async function checkMayRead(call: TagsCall, workspaceId: string, ids: readonly string[]): Promise<void> {

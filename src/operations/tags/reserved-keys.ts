@@ -33,8 +33,8 @@ const keyRoutes = (method: string): readonly string[] => [
 ];
 
 const disableOverrides = booleanAttribute('disable-overrides', {
-  help: 'Do not let a workspace set a value of its own for the key, in place of that of its project.',
-  cli: { negatable: 'Let a workspace set a value of its own for the key, in place of that of its project.' },
+  help: 'Do not let workspaces replace the value that their project has for this key.',
+  cli: { negatable: 'Let workspaces replace the value that their project has for this key.' },
 });
 
 export const create = tagOperation({
@@ -57,7 +57,7 @@ export const create = tagOperation({
       `Reserved tag key ${String(key)} in ${String(organization_name)}.`,
     examples: {
       'coffer tags reserved create env --disable-overrides --org acme':
-        'Do not let workspaces have another value for env than their project',
+        'Do not let workspaces replace the value that their project has for env',
     },
   },
   async run({ tags: { reservedKeys } }, { organization_name, key, 'disable-overrides': isFixed = false }) {
@@ -96,7 +96,7 @@ export const update = tagOperation({
   resource: 'reserved-tag-keys',
   params: {
     ...which.params,
-    key: attribute('key', { help: 'New name of the KEY.' }),
+    key: attribute('key', { help: 'New name of the tag key.' }),
     'disable-overrides': disableOverrides,
   },
   cli: {
@@ -104,7 +104,7 @@ export const update = tagOperation({
     ...printing.one,
     examples: {
       'coffer tags reserved update env --no-disable-overrides --org acme':
-        'Let workspaces have another value for env than their project',
+        'Let workspaces replace the value that their project has for env',
     },
   },
   async run({ tags: { reservedKeys } }, { key, 'disable-overrides': isFixed, ...values }) {

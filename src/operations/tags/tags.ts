@@ -167,7 +167,7 @@ export const rename = tagOperation({
       cli: { positional: true },
     }),
     merge: booleanAttribute('merge', {
-      help: 'If a tag with the new name exists, give it to everything that has this tag, and delete this tag.',
+      help: 'If a tag with the new name exists, add it to all workspaces and keys that have the old tag, then delete the old tag.',
     }),
   },
   cli: {

@@ -75,7 +75,7 @@ export const byokExport = transitOperation({
   route: 'GET byok-export/:destination/:source(/:version)',
   params: {
     destination: keyInPath(
-      "Key to encrypt with: the other server's wrapping key, imported here before as an RSA public key.",
+      'Key to encrypt SOURCE with: the wrapping key of the other server, which you must first import as an RSA public key.',
     ),
     source: keyInPath('Key to export.'),
     version: exportedVersion,

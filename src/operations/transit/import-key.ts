@@ -27,7 +27,7 @@ import {
 /** Common parameters of both import operations. */
 const incomingKey = {
   ciphertext: base64({
-    help: 'An AES key encrypted with RSA-OAEP for the wrapping key, followed by the key to import, encrypted with this AES key (AES-KWP).',
+    help: 'An AES key, encrypted with the wrapping key (RSA-OAEP), followed by the key to import, encrypted with this AES key (AES-KWP).',
     default: '',
     cli: {
       help: 'Key to import: PEM, base64 (symmetric) or an age identity; it is encrypted before it is sent to a server.',
@@ -65,7 +65,7 @@ export const create = transitOperation({
     parameter_set: parameterSet,
     ...incomingKey,
     allow_rotation: flag({
-      help: 'Allow rotating the key, with new versions that are generated here.',
+      help: 'Allow rotating the key: each rotation adds a newly generated version.',
       default: false,
     }),
     derived,
@@ -144,9 +144,12 @@ export const derive = transitOperation({
   route: 'POST derive-key/:name',
   withoutSecret: true,
   params: {
-    name: keyInPath('Key to create from the result, or existing key that gets it as a new version.', {
-      positional: true,
-    }),
+    name: keyInPath(
+      'Name of the derived key. If an imported or derived key already has this name, it gets a new version.',
+      {
+        positional: true,
+      },
+    ),
     key_derivation_algorithm: text({
       help: 'Key agreement algorithm: ecdh.',
       default: 'ecdh',
@@ -154,13 +157,13 @@ export const derive = transitOperation({
     }),
     peer_public_key: text({ help: 'Public key of the peer, PEM.', default: '', cli: { metavar: 'PEM' } }),
     base_key_name: text({
-      help: 'Your key, of an ECDSA type, whose private key is combined with PEM.',
+      help: "Your key, of an ECDSA type; its private key is combined with the peer's public key.",
       default: '',
       cli: { refersTo: 'key' },
     }),
     base_key_version: integer({ help: 'Version of the base key (0: latest).', default: 0 }),
     derived_key_type: text({
-      help: 'Type of the new key, case-insensitive; encryption types only. Default: aes256-gcm96.',
+      help: 'Type of the derived key, case-insensitive; encryption types only. Default: aes256-gcm96, or the type of an existing key.',
       cli: { suggest: encryptionTypeNames },
     }),
   },

@@ -44,7 +44,7 @@ export const create = transitOperation({
     parameter_set: parameterSet,
     derived,
     convergent_encryption: flag({
-      help: 'Give equal plaintexts with equal contexts equal ciphertexts; only for derived keys.',
+      help: 'Encrypt equal plaintexts with equal contexts to equal ciphertexts; only for derived keys.',
       default: false,
     }),
     ...leaving,
@@ -201,7 +201,7 @@ export const list = transitOperation({
     examples: {
       'coffer transit keys list --tag env:prod --org acme': 'List keys with a tag',
       'for key in $(coffer transit keys list); do coffer transit keys read "$key" -o json; done':
-        'Print type, versions and times of each key as JSON, one line per key; -o json alone prints names',
+        'Print type, versions and times of each key as JSON, one line per key; "keys list -o json" prints only names',
     },
   },
   async run(call, values) {

@@ -56,7 +56,7 @@ export function keyName<const S extends Spec<string>>(spec: S): Declared<string,
 
 /** Parameter set, for Vault's type names that stand for several types. */
 export const parameterSet = text({
-  help: 'Only if the type is "ml-dsa" or "slh-dsa", as in Vault: 44, 65 or 87 for ml-dsa; for slh-dsa a key type such as slh-dsa-sha2-128s.',
+  help: 'Parameter set, only for the types ml-dsa (44, 65 or 87) and slh-dsa (e.g. slh-dsa-sha2-128s), which are named as in Vault.',
   default: '',
 });
 
@@ -69,7 +69,6 @@ export const existingKey = keyInPath('Name of the key.');
 /** Key names, for commands that take several. */
 export const eachKey = keyInPath('Name of the key.', { positional: 'each', refersTo: 'key' });
 
-/** Hash functions of RSA-OAEP for keys on their way between servers. */
 export const derived = flag({
   help: 'Use a separate key, derived from this one, for each context (a value that must then be given whenever the key is used).',
   default: false,
@@ -87,6 +86,7 @@ export const leaving = {
   }),
 };
 
+/** Hash functions of RSA-OAEP for keys on their way between servers. */
 export const wrappingHashNames = () => ['SHA1', 'SHA224', 'SHA256', 'SHA384', 'SHA512'];
 
 /** Parameter of bytes that are usually text, which commands also accept as such. */
@@ -118,10 +118,11 @@ export const paddingScheme = (what = '') =>
 /**
  * Hash of the padding.
  * @param what rest of a phrase that begins with "Hash function of the OAEP padding", for operations that pad twice
+ * @param exception end of that sentence
  */
-export const oaepHash = (what = '') =>
+export const oaepHash = (what = '', exception = '') =>
   text({
-    help: `Hash function of the OAEP padding${what}, for RSA keys. Default: sha2-256.`,
+    help: `Hash function of the OAEP padding${what}, for RSA keys${exception}. Default: sha2-256.`,
     cli: { suggest: hashNames },
   });
 
@@ -150,14 +151,18 @@ export const ciphertextParameters = {
 };
 
 /** In items there is no default: absent means that the call's own counts. */
-export const itemKeyVersion = integer({ help: 'Key version (0: latest).' });
+export const itemKeyVersion = integer({
+  help: 'Key version (0: latest). Default: the key version of the request.',
+});
 
 export const reference = text({ help: 'Caller-defined text, returned with the result.' });
 
 export const partialFailureCode = integer(hidden('HTTP status if some items of a batch fail. Default: 400.'));
 
 export const batchOf = <const F extends Params>(what: string, fields: F) =>
-  batch(fields, { help: `Batch of ${what}; the single parameters above are ignored.` });
+  batch(fields, {
+    help: `Batch of ${what}. Parameters that items can have are then only read from the items.`,
+  });
 
 /** Entry of `batch_results`. */
 type ResultLine<T> = (T | { readonly error: string }) & { readonly reference: string };

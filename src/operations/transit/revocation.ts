@@ -85,7 +85,7 @@ const ofVersion = {
   params: {
     name: existingKey,
     version: integer({
-      help: 'Number of the key version; not the latest version.',
+      help: 'Number of the key version; the latest version is not allowed.',
       required: true,
       cli: { positional: true, isKeyVersion: true },
     }),

@@ -23,7 +23,10 @@ export const rewrapParameters = {
   encrypt_padding_scheme: paddingScheme(' of the new ciphertext'),
   decrypt_hash_algorithm: oaepHash(' of the old ciphertext'),
   encrypt_hash_algorithm: oaepHash(' of the new ciphertext'),
-  hash_algorithm: oaepHash(' of both ciphertexts (the options for one of them take precedence)'),
+  hash_algorithm: oaepHash(
+    ' of both ciphertexts',
+    '; decrypt_hash_algorithm and encrypt_hash_algorithm take precedence',
+  ),
 };
 const itemFields = { ...rewrapParameters, key_version: itemKeyVersion, reference };
 

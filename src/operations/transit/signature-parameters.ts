@@ -16,7 +16,7 @@ const hashAlgorithm = text({
  */
 const oldHashAlgorithm = {
   ...text({
-    help: 'Older name of hash_algorithm, which takes precedence if both are given.',
+    help: 'Older name of hash_algorithm; ignored if hash_algorithm is given.',
     cli: { suggest: hashNames },
   }),
   sentAs: 'hash_algorithm',
