@@ -52,7 +52,7 @@ export class HeadersInTrail {
    */
   async write(name: string, hmac: boolean): Promise<void> {
     const known = name.toLowerCase();
-    if (!NAME.test(known)) throw invalid(ownWords('not a valid name of a header'), { field: 'header' });
+    if (!NAME.test(known)) throw invalid(ownWords('not a valid header name'), { field: 'header' });
     if (!hmac && SECRET.includes(known)) {
       throw invalid(`${known} contains credentials: it can only be recorded as a hash`, {
         field: 'hmac',

@@ -107,7 +107,7 @@ function membersOf(path: string, body: Body): RuleMembers {
       throw policyMistake(`path "${path}": invalid key "${key}" on line ${entry.at.line}`);
     }
     if (members.has(key))
-      throw policyMistake(`path "${path}": "${key}" is given twice, again on line ${entry.at.line}`);
+      throw policyMistake(`path "${path}": "${key}" is given a second time on line ${entry.at.line}`);
     members.set(key, entry);
   }
   return members;

@@ -42,7 +42,7 @@ const MOST_LENGTH_OCTETS = 3;
  */
 export function readDer(bytes: Buffer): DerValue {
   const [value, ...more] = valuesIn(bytes);
-  if (value === undefined || more.length > 0) throw malformed('there must be one value');
+  if (value === undefined || more.length > 0) throw malformed('expected exactly one value');
   return value;
 }
 
@@ -69,7 +69,7 @@ function valueAt(bytes: Buffer, at: number): DerValue {
   const tag = bytes[at];
   const short = bytes[at + 1];
   if (tag === undefined || short === undefined) throw malformed('unexpected end of a value');
-  if ((tag & HIGH_TAG_NUMBER) === HIGH_TAG_NUMBER) throw malformed('it has a tag of several octets');
+  if ((tag & HIGH_TAG_NUMBER) === HIGH_TAG_NUMBER) throw malformed('a tag has several octets');
   const { length, octets } =
     short < LONG_FORM ? { length: short, octets: 0 } : longLength(bytes, at + 2, short);
   const start = at + 2 + octets;
@@ -88,7 +88,7 @@ function longLength(bytes: Buffer, at: number, first: number): { length: number;
     throw malformed('invalid length');
   }
   const length = bytes.readUIntBE(at, octets);
-  if (length < LONG_FORM || length < 2 ** (8 * (octets - 1))) throw malformed('it has a padded length');
+  if (length < LONG_FORM || length < 2 ** (8 * (octets - 1))) throw malformed('a length is padded');
   return { length, octets };
 }
 
@@ -101,7 +101,7 @@ const DEEPEST = 32;
  */
 export function requireWellFormed({ tag, content }: DerValue, depth = 0): void {
   if ((tag & CONSTRUCTED) === 0) return;
-  if (depth > DEEPEST) throw malformed('it is nested too deeply');
+  if (depth > DEEPEST) throw malformed('values are nested too deeply');
   for (const member of valuesIn(content)) requireWellFormed(member, depth + 1);
 }
 

@@ -105,7 +105,7 @@ function refuseOthers(path: string, stats: Stats, { forbidden, mend, field }: Mo
     unavailable(placed`${{ file: path }} ${reason}`, {
       field,
       hint: isOther()
-        ? `${UNLIKELY}, which only its owner may read`
+        ? `${UNLIKELY}; such a file must be readable only by its owner`
         : uid === own
           ? placed`run "chmod ${mend} ${{ file: path }}"`
           : placed`run "chown ${own} ${{ file: path }} && chmod ${mend} ${{ file: path }}" as root`,

@@ -57,7 +57,7 @@ function hintOf(error: unknown, place: ListenPlace): string | undefined {
   if (code === 'EACCES' && place.port < UNPRIVILEGED_PORT)
     return `ports below ${UNPRIVILEGED_PORT} need root; use another port: --listen ${place.host}:8200`;
   if (code !== 'EADDRINUSE' || place.port === MAX_PORT) return undefined;
-  return `stop it, or use another port: --listen ${place.host}:${place.port + 1}`;
+  return `stop the program that uses this port, or use another port: --listen ${place.host}:${place.port + 1}`;
 }
 
 const MAX_PORT = 65_535;

@@ -244,7 +244,7 @@ export class Service implements Member {
       step: isLane ? LANE_COUNT_STEP : COUNT_STEP,
       reached: (messages) => {
         this.#options.log.warn(
-          'a key version has encrypted very many messages: rotate it with "coffer transit keys rotate NAME"',
+          'a key version has encrypted very many messages: rotate the key with "coffer transit keys rotate NAME"',
           {
             messages,
           },

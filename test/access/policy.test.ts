@@ -121,7 +121,7 @@ describe('a policy with a mistake is refused', () => {
     ['path "a" { control_group = { } }', 'path "a": "control_group" is not supported here'],
     [
       'path "a" { capabilities = ["read"]\n capabilities = ["deny"] }',
-      'path "a": "capabilities" is given twice, again on line 2',
+      'path "a": "capabilities" is given a second time on line 2',
     ],
     ['path "a" { capabilities = [1] }', 'path "a": capabilities on line 1 must be a list of quoted strings'],
     ['path "a" { capabilities = { } }', 'path "a": capabilities on line 1 must be a list of quoted strings'],

@@ -24,7 +24,7 @@ async function warningsBehindOthers(location: string): Promise<readonly string[]
 
 const wentBack = (from: string, to: string): string =>
   `the store was rolled back from generation 1, revision ${from} to generation 1, revision ${to} ` +
-  '(if you restored a backup on purpose, run "coffer store accept"; if not, an older copy was put there: restore the newer one)';
+  '(if you restored a backup on purpose, run "coffer store accept"; if not, the store was replaced with an older copy: restore the newer one)';
 
 describe('a command that compares a store in files with what was seen of it', () => {
   it('is not alarmed by what others changed and saw after its look', async () => {

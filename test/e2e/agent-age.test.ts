@@ -110,7 +110,7 @@ describe('the plugin of age', () => {
 
   it('offers only keys that age has, and only those that were named', async () => {
     expect(await place.refused('agent offer app --age', 2)).toContain(
-      'age has no keys of the type aes256-gcm96',
+      'age does not support keys of type aes256-gcm96',
     );
     const made = inFile(await wrapped(place, recipient));
     await place.ok('agent withdraw inbox');

@@ -53,7 +53,7 @@ describe('coffer doctor --repair', () => {
     expect({ exitCode, stderr }).toMatchObject({
       exitCode: 0,
       stderr: expect.stringContaining(
-        `Repaired: ${here.file('store/state')} has its missing state file again`,
+        `Repaired: ${here.file('store/state')} has a new state file in place of the missing one`,
       ),
     });
     expect(await keys()).toEqual(['one', 'three', 'two']);

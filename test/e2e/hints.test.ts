@@ -245,7 +245,7 @@ const cases: readonly Case[] = [
   },
   {
     title: 'a planted slot is removed by the command that is named',
-    hint: '\'a key may have been planted: remove it with "coffer slots remove ID" and check which users can write to the store\'',
+    hint: '`an attacker may have added this key slot: remove it with "coffer slots remove …", and check which users can write to the store`',
     async follow() {
       await furnished();
       const foreign = bare.with({ COFFER_STORE: bare.file('foreign'), COFFER_MASTER_KEY: MASTER_KEY });
@@ -366,7 +366,7 @@ describe('a hint of the store that is followed', () => {
 /** Followed in hints-postgres.test.ts. */
 const databaseHints = [
   '\'run "coffer init" to create one\'',
-  '\'run "coffer store migrate" as a role that may alter them\'',
+  '\'run "coffer store migrate" as a role that may alter the tables\'',
   '\'grant the role USAGE on the schema and SELECT, INSERT, UPDATE and DELETE on the tables created by "coffer store migrate"\'',
 ];
 
@@ -375,12 +375,12 @@ const databaseHints = [
  * backends/upgrade.test.ts and backends/log/room.test.ts.
  */
 const elsewhere = [
-  '\'if you restored a backup on purpose, run "coffer store accept"; if not, an older copy was put there: restore the newer one\'',
-  '\'has its missing state file again; running servers continue after "coffer store accept" or a restart\'',
+  '\'if you restored a backup on purpose, run "coffer store accept"; if not, the store was replaced with an older copy: restore the newer one\'',
+  '\'has a new state file in place of the missing one; running servers continue only after "coffer store accept" or a restart\'',
   '\'slot files may have been planted: unlock with a master key or key file, and remove those listed by "coffer doctor"\'',
   '\'run "coffer doctor --repair": it keeps everything that can still be read\'',
   '\'try again; if that does not help, run "coffer doctor"\'',
-  '\'had been repaired by an older release, which left out changes from the log of the store; they are in the store again; running servers continue after "coffer store accept" or a restart\'',
+  '\'had been repaired by an older release without the changes in the log; these changes are in the store again; running servers continue only after "coffer store accept" or a restart\'',
 ];
 
 it('every hint of the store that names a command is followed by a test', () => {
@@ -390,7 +390,7 @@ it('every hint of the store that names a command is followed by a test', () => {
     ...elsewhere,
     // After a disk that failed, in test/faults; of other files, in missing-names.test.ts. Doctor tells what there is to do.
     '\'do not create it again: check it with "coffer doctor"\'',
-    '\'the directory has other files: use --store or COFFER_STORE for that of a store, or "coffer init --store DIR" to create one\'',
+    '\'the directory has other files: use --store or COFFER_STORE to name the directory of a store, or run "coffer init --store DIR" to create one\'',
     '\'check the disk, then run "coffer doctor"\'',
   ]);
   const hints = readdirSync(source, { recursive: true, encoding: 'utf8' })

@@ -15,7 +15,7 @@ import { startServerProcess } from '../servers/server-process.ts';
 import { binary, emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
 
 const WARNING =
-  /^coffer: warning: the store was rolled back from generation (\d+), revision (\d+) to generation (\d+), revision (\d+) \(if you restored a backup on purpose, run "coffer store accept"; if not, an older copy was put there: restore the newer one\)$/m;
+  /^coffer: warning: the store was rolled back from generation (\d+), revision (\d+) to generation (\d+), revision (\d+) \(if you restored a backup on purpose, run "coffer store accept"; if not, the store was replaced with an older copy: restore the newer one\)$/m;
 
 let here: Place;
 beforeEach(async () => {

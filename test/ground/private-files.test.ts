@@ -37,8 +37,8 @@ describe.skipIf(process.platform === 'win32')('a file that others can read', () 
   it('is refused without a command that changes it if it is another file, which other programs need so', () => {
     const { path, text } = refusedFor('root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n');
     expect(text).toBe(
-      `${path} can be read by others (check the path: this does not look like a file with a secret, ` +
-        'which only its owner may read)',
+      `${path} can be read by others (check the path: this does not look like a file with a secret; ` +
+        'such a file must be readable only by its owner)',
     );
   });
 });

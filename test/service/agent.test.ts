@@ -127,7 +127,7 @@ describe('the times of an agent', () => {
   it('are started anew by one of the last sixteen proofs, each of a nonce of up to 100 characters', async () => {
     const { agent, key } = await open();
     for (const asked of ['n'.repeat(101), 7]) {
-      await expect(agent.prove(asked)).rejects.toMatchObject({ kind: 'invalid', message: 'not a nonce' });
+      await expect(agent.prove(asked)).rejects.toMatchObject({ kind: 'invalid', message: 'invalid nonce' });
     }
     const nonces: string[] = [];
     for (let index = 0; index < 17; index++) nonces.push((await agent.prove('n'.repeat(100)))?.nonce ?? '');

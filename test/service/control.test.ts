@@ -77,7 +77,7 @@ describe('a sealed server', () => {
   });
 
   it.each([denied('no slot fits'), sealed('it is locked')])(
-    'says and logs that no key fits, and forgets it, when a process says: %s',
+    'says and logs that no key unlocks the store, and forgets it, when a process says: %s',
     async (error) => {
       outcome = () => Promise.reject(error);
       expect(await refused(control.unseal('a passphrase'))).toEqual({

@@ -33,13 +33,13 @@ describe('a server that cannot listen', () => {
       'EADDRINUSE',
       on(8200),
       'another program listens there',
-      'stop it, or use another port: --listen 127.0.0.1:8201',
+      'stop the program that uses this port, or use another port: --listen 127.0.0.1:8201',
     ],
     [
       'EADDRINUSE',
       on(65_534),
       'another program listens there',
-      'stop it, or use another port: --listen 127.0.0.1:65535',
+      'stop the program that uses this port, or use another port: --listen 127.0.0.1:65535',
     ],
     ['EADDRINUSE', on(65_535), 'another program listens there', undefined],
     [

@@ -62,7 +62,7 @@ describe('a server that was given no key', () => {
     const headers = { origin: 'http://attacker.example', 'content-type': 'text/plain' };
     expect(await send(address, 'POST', '/v1/sys/unseal', { body, headers })).toMatchObject({
       status: 403,
-      json: { errors: ['requests of web pages are refused'] },
+      json: { errors: ['requests from web pages of other origins are refused'] },
     });
     expect(await send(address, 'GET', '/v1/sys/seal-status')).toMatchObject({ json: { sealed: true } });
   });

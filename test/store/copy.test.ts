@@ -49,7 +49,7 @@ it('a copy is given up after four attempts, while other processes keep writing',
   await expect(copyStore({ from, to, onProgress: () => files++ })).rejects.toMatchObject({
     kind: 'unavailable',
     message: `cannot copy ${from}: other processes keep writing to it`,
-    hint: 'stop the servers that use it, then run the command again to continue',
+    hint: 'stop the servers that use the store, then run the command again to continue',
     cause: { message: `another process wrote to ${from} during the copy` },
   });
   // The slot, the list of slots and that of collections, each time.

@@ -219,7 +219,7 @@ describe('a store that others can write', () => {
     await expect(openWithKey(directory)).rejects.toMatchObject({
       kind: 'unavailable',
       message: `${directory} belongs to user 65534, you are user 0`,
-      hint: `run as the user that owns the store: put "sudo -u '#65534'" before the command; "chown -R 0" would lock the owner out`,
+      hint: `run as the user that owns the store: put "sudo -u '#65534'" before the command; do not run "chown -R 0", which would lock the owner out`,
     });
   });
 });

@@ -127,7 +127,7 @@ describe('an index that does not say what there is', () => {
 
   it('is made anew with as many others', async () => {
     await tamper(store, [headOf('things'), { ids: ['gone', 'three', 'two'] }]);
-    expect(await rekeyed()).toEqual(['is missing', 'is not listed in the index that it belongs in']);
+    expect(await rekeyed()).toEqual(['is missing', 'is missing from the index of its collection']);
     expect(await list(store)).toEqual(['one', 'three', 'two']);
   });
 
@@ -151,8 +151,8 @@ describe('an index that does not say what there is', () => {
       [pageOf('others', 0), { ids: ['solo'] }],
     ];
     await tamper(store, ...parts, [headOf('others'), { ids: [] }]);
-    const unused = 'is a part of an index that is not used';
-    expect(await rekeyed()).toEqual([unused, unused, 'is not listed in the index that it belongs in']);
+    const unused = 'is an unused part of an index';
+    expect(await rekeyed()).toEqual([unused, unused, 'is missing from the index of its collection']);
     expect(await list(store, 'others')).toEqual(['solo']);
     const { generation } = await store.backend.state();
     // Four documents, the index of each collection, that of the store, and the list of slots.
@@ -176,7 +176,7 @@ describe('the repair of an index whose content is another', () => {
     expect(done.map(({ done: text }) => text).sort()).toEqual([
       'was a leftover of the index of others and was deleted',
       'was missing from the index of things and was added to it again (one); if you had deleted it, delete it again',
-      'was rebuilt: the index of things, with 3',
+      'was rebuilt: it is the index of things, entries: 3',
     ]);
     expect(await examined(directory)).toEqual([]);
     expect(Object.keys(await contentOf(directory)).sort()).toEqual([
@@ -199,9 +199,9 @@ describe('the repair of a store', () => {
     expect((await repaired(directory)).mended).toEqual([
       {
         file: files[0],
-        done: 'was rebuilt: the list of key slots, with the only slot there is; the label of the slot is lost',
+        done: 'was rebuilt: it lists the only key slot of the store, and the label of that slot is lost',
       },
-      { file: files[1], done: 'was rebuilt: the index of the store, with 2' },
+      { file: files[1], done: 'was rebuilt: it is the index of the store, entries: 2' },
     ]);
     expect(await examined(directory)).toEqual([]);
   });

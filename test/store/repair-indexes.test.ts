@@ -117,7 +117,7 @@ describe('the repair of indexes', () => {
     await intoDocuments(directory);
     writeFileSync(path, bytes, { mode: 0o600 });
     expect(await examined(directory)).toMatchObject([
-      { file: path, reason: 'is not listed in the index that it belongs in' },
+      { file: path, reason: 'is missing from the index of its collection' },
     ]);
     const { mended: done } = await repaired(directory);
     expect(done).toMatchObject([
@@ -225,7 +225,7 @@ describe('any one file of a store', () => {
     else expect(found, file).not.toEqual([]);
     const { examination: all } = await repaired(aside);
     const findings = all.findings.filter(
-      ({ reason }) => reason !== 'was kept when a damaged log was repaired',
+      ({ reason }) => reason !== 'was kept from before the repair of a damaged log',
     );
     const examination = { ...all, findings };
     if (examination.findings.length === 0) {

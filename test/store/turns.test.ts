@@ -285,7 +285,9 @@ describe('changes that come together', () => {
   });
 
   it('are refused at once within one another, where both would wait for ever', async () => {
-    await expect(store.transact(() => add('inner'))).rejects.toThrow('waits for another change');
+    await expect(store.transact(() => add('inner'))).rejects.toThrow(
+      'two changes of a store wait for each other',
+    );
     expect(await add('a')).toBe(0);
   });
 

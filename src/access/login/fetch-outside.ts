@@ -70,7 +70,7 @@ export async function fetchOutside(
 }
 
 const notAsked = (): Error =>
-  new Error('the address is a link-local one or of a cloud metadata service, which are not allowed');
+  new Error('link-local addresses and addresses of cloud metadata services are refused');
 
 /**
  * Link-local addresses (RFC 3927, RFC 4291), also behind a translator (RFC 6052), and other addresses of such cloud

@@ -130,7 +130,7 @@ function printerOf(method: Method, failed: NoteFailure): AnswerPrinter<Answered>
     status,
     error: error.message,
   });
-  const unwelcome = (): Result<Answered> => refused(403, denied('not offered'));
+  const unwelcome = (): Result<Answered> => refused(403, denied('this use of the key is not offered'));
   return {
     unauthenticated: unwelcome,
     denied: unwelcome,

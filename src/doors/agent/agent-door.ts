@@ -76,5 +76,5 @@ export function sealingRefusal(
   { type, derived, encryptsData }: OfferedKeyData,
 ): string | undefined {
   if (derived) return `derived keys need a context, which ${who} does not send`;
-  return encryptsData ? undefined : `it does not encrypt (${type})`;
+  return encryptsData ? undefined : `keys of type ${type} cannot encrypt`;
 }

@@ -43,6 +43,10 @@ export type Ask = (question: string, gone: AbortSignal) => Promise<boolean>;
 export const keyNameOf = ({ mount, key }: { readonly mount: string; readonly key: string }): string =>
   mount === DEFAULT_MOUNT ? key : `${mount}/${key}`;
 
+/** Returns the command that offers a key to the programs of a protocol. */
+export const offerCommand = (kind: string, name: { readonly mount: string; readonly key: string }): string =>
+  `coffer agent offer ${name.key} --${kind}${name.mount === DEFAULT_MOUNT ? '' : ` --mount ${name.mount}`}`;
+
 /** Extracts members from responses, which may come from a foreign server. */
 
 /**

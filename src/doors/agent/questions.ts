@@ -32,7 +32,8 @@ export function consentBy({ name }: AgentDoorKind, ask: Ask | undefined, now = e
   const known = new Map<string, Answers>();
 
   const put = async (answers: Answers, question: string, gone: AbortSignal): Promise<void> => {
-    if (now() < answers.quietUntil) throw denied('the same use was denied a moment ago');
+    if (now() < answers.quietUntil)
+      throw denied('the user denied the same use a moment ago, and is not asked again yet');
     if (await ask?.(question, gone)) {
       answers.noes = 0;
       return;

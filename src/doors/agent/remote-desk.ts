@@ -35,7 +35,7 @@ export function remoteDesk(
       const offer = offers.find(
         (one) => one.mount === mount && one.key === raw['name'] && takes(kind, one, operation),
       );
-      if (offer === undefined) throw denied('not offered');
+      if (offer === undefined) throw denied('this use of the key is not offered');
       const what = `${operation} ${mount}/${offer.key}`;
       try {
         const outcome = await runner.run(operation, raw, mount);

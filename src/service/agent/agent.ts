@@ -158,7 +158,7 @@ export class Agent implements ServerState {
    * @returns null if it has not
    */
   async prove(asked: unknown): Promise<AgentProof | null> {
-    if (typeof asked !== 'string' || asked.length > MOST_NONCE) throw invalid('not a nonce');
+    if (typeof asked !== 'string' || asked.length > MOST_NONCE) throw invalid('invalid nonce');
     const key = await this.#sharedKey();
     this.#refuseOver();
     if (key === undefined) return null;
@@ -178,7 +178,7 @@ export class Agent implements ServerState {
     const key = await this.#sharedKey();
     this.#refuseOver();
     if (key === undefined || !this.#nonces.delete(nonce) || !isProof(proof, ownerProof(key, nonce, times))) {
-      throw denied('the timers of the agent can be restarted only by a command that can unlock the store');
+      throw denied('only a command that can unlock the store may restart the timers of the agent');
     }
     this.#lifetime = new Lifetime(times);
     this.#wait();
@@ -287,7 +287,7 @@ export class Agent implements ServerState {
   }
 
   seal(): Promise<void> {
-    return this.lock('it was sealed');
+    return this.lock('a client sealed it');
   }
 
   reload(): Promise<void> {
@@ -306,13 +306,15 @@ export class Agent implements ServerState {
   #guard(): void {
     if (this.#open === undefined || this.#isOver) return;
     this.#watchdog.watch(this.#lifetime.ends, (error) =>
-      this.#options.log.defect('this agent cannot be stopped if it hangs', error),
+      this.#options.log.defect('cannot start the watchdog that kills this agent if it hangs', error),
     );
   }
 
   #refuseOver(): void {
     if (this.#isOver)
-      throw unsupported('this agent is locked and will not unlock again', { hint: 'unlock the store again' });
+      throw unsupported('this agent has locked and is exiting', {
+        hint: 'run "coffer unlock" to start another one',
+      });
   }
 
   #wait(): void {

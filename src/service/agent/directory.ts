@@ -132,7 +132,7 @@ export class AgentDirectory {
   make(): void {
     if (Buffer.byteLength(this.socket) > MOST_SOCKET_BYTES) {
       throw unsupported(placed`socket path too long: ${{ file: this.socket }}`, {
-        hint: 'set XDG_RUNTIME_DIR to a directory of yours with a short name and mode 700',
+        hint: 'set XDG_RUNTIME_DIR to a directory of yours with a short path and mode 700',
       });
     }
     makeWithParents(this.path, DIRECTORY_MODE);
@@ -152,7 +152,7 @@ export class AgentDirectory {
       hint:
         reason === 'is open to other users'
           ? placed`check its contents, then run "chmod 700 ${{ file: path }}"`
-          : 'find out which user created this directory, then remove it',
+          : 'find out which user created this path, then remove it',
     });
   }
 }

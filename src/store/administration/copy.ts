@@ -20,7 +20,7 @@ interface CopyOptions extends VerifyOptions {
 
 /** Maximum number of attempts. Each continues the previous one, so the last ones are short. */
 const ATTEMPTS = 4;
-const STOP = 'stop the servers that use it, then run the command again to continue';
+const STOP = 'stop the servers that use the store, then run the command again to continue';
 
 /**
  * Copies a consistent snapshot of a whole store, still sealed: the same secrets open the copy. An interrupted copy is

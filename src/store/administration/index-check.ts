@@ -109,7 +109,7 @@ export class IndexCheck {
     if (!sound) return;
     for (const id of documents) {
       if (!ids.has(id))
-        this.#report({ space: 'document', collection, id }, 'is not listed in the index that it belongs in');
+        this.#report({ space: 'document', collection, id }, 'is missing from the index of its collection');
     }
   }
 
@@ -178,8 +178,7 @@ export class IndexCheck {
   }
 
   #reportUnused(): void {
-    for (const { identity } of this.#unused())
-      this.#report(identity, 'is a part of an index that is not used');
+    for (const { identity } of this.#unused()) this.#report(identity, 'is an unused part of an index');
   }
 
   #reportDamaged(): void {

@@ -266,7 +266,7 @@ async function wholeGeneration(
   }
   if (refusals.length === generations.length) throw refusals[0];
   throw corrupt(
-    placed`${backend.place} is damaged: two of its generations could be the current one (${generations.join(' and ')}), and neither is complete`,
+    placed`${backend.place} is damaged: generations ${generations.join(' and ')} could each be the current one, and neither is complete`,
     { hint: RESTORE },
   );
 }
@@ -302,7 +302,7 @@ async function mendUnderLock(backend: Backend, session: WriteSession, keyring: K
     await session.commit([list]);
     mended.push({
       file: printPlace(backend.locate(root.generation, list.ref)),
-      done: 'was rebuilt: the list of key slots, with the only slot there is; the label of the slot is lost',
+      done: 'was rebuilt: it lists the only key slot of the store, and the label of that slot is lost',
     });
   }
   // One at a time, so that at most one index is in memory; the list of collections comes last.
@@ -328,7 +328,7 @@ async function writeIndex(
   const done =
     blobs.length === 0
       ? `was a leftover of the ${what} and was deleted`
-      : `was rebuilt: the ${what}, with ${ids}`;
+      : `was rebuilt: it is the ${what}, entries: ${ids}`;
   const index: Mended = { file: fileOf(headOf(collection)), done };
   if (collection === COLLECTIONS) return [index];
   // The document was always readable by ID; now it is listed as well.

@@ -47,7 +47,7 @@ export class WentBack extends CofferError {
       'unavailable',
       placed`${{ inside: 'the store in ', outside: '' }}${place} ${what} from ${printVersion(from)} to ${printVersion(to)}`,
       {
-        hint: 'if you restored a backup on purpose, run "coffer store accept"; if not, an older copy was put there: restore the newer one',
+        hint: 'if you restored a backup on purpose, run "coffer store accept"; if not, the store was replaced with an older copy: restore the newer one',
       },
     );
     this.from = from;

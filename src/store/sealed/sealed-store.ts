@@ -231,7 +231,7 @@ export class SealedStore implements Store {
    * @throws `sealed`
    */
   refuseClosed(): void {
-    if (this.#closed) throw lockedStore({ hint: 'it was closed; unlock it again' });
+    if (this.#closed) throw lockedStore({ hint: 'the store was closed; unlock it again' });
   }
 
   /** The view of what is known, if nothing can have changed since the last look. */

@@ -54,9 +54,7 @@ export class Turns {
   /** Runs a change, like `Store.transact`. */
   transact<T>(change: ChangeFunction<T>, { alone = false }: TransactOptions = {}): Promise<T> {
     if (runningIn.getStore()?.of === this) {
-      return Promise.reject(
-        new Error('a change of a store waits for another change of it, which waits for the first'),
-      );
+      return Promise.reject(new Error('two changes of a store wait for each other'));
     }
     const waiting = new Waiting(this, change, alone);
     this.#waiting.push(waiting);

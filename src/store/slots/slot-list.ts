@@ -158,11 +158,11 @@ export function compareSlotFiles(
 ): SlotProblem[] {
   const problems = files.flatMap(({ name, place, slot, problem }) => {
     const known = listed.find(({ id }) => id === name);
-    if (known === undefined) return [{ id: name, place, problem: unlisted(place) }];
+    if (known === undefined) return [{ id: name, place, problem: unlisted(place, name) }];
     if (slot === undefined) return [{ id: name, place, problem }];
     return samePublicKey(slot.publicKey, known.publicKey)
       ? []
-      : [{ id: name, place, problem: unlisted(place) }];
+      : [{ id: name, place, problem: unlisted(place, name) }];
   });
   const gone = listed.filter(({ id }) => !files.some(({ name }) => name === id));
   for (const { id } of gone) {
@@ -172,9 +172,9 @@ export function compareSlotFiles(
   return problems;
 }
 
-const unlisted = (place: Place) =>
+const unlisted = (place: Place, slotId: string) =>
   corrupt(placed`${place} was not created by this store`, {
-    hint: 'a key may have been planted: remove it with "coffer slots remove ID" and check which users can write to the store',
+    hint: `an attacker may have added this key slot: remove it with "coffer slots remove ${slotId}", and check which users can write to the store`,
   });
 
 /** Keys of an unlocked store: those of the slot that opened it, and the current root key. */

@@ -181,7 +181,7 @@ describe('a key service', () => {
     expect((await call(sops, '/KeyService/Encrypt', longest(0))).status).toBe(0);
     expect(await call(sops, '/KeyService/Encrypt', longest(1))).toMatchObject({
       status: 8,
-      message: 'a message has 65536 bytes at most',
+      message: 'the request is larger than 65536 bytes',
     });
   });
 
@@ -199,7 +199,7 @@ describe('a key service', () => {
       { run: async () => ({ data: { latest_version: 2, keys: { 1: 1 } } }) },
       'unexpected response about the key: no latest version',
     ],
-    ['no key is offered', { offers: async () => [] }, 'no key to offer'],
+    ['no key is offered', { offers: async () => [] }, 'no key is offered to Kubernetes'],
   ])('tells Kubernetes that it is not healthy where %s', async (what, changed, healthz) => {
     const session = await connected(openKmsDoor({ ...desk, ...changed }), `${what.length}.sock`);
     const { fields } = await call(session, '/v2.KeyManagementService/Status', framed(Buffer.alloc(0)));

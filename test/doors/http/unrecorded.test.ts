@@ -22,7 +22,7 @@ const UNRECORDED: readonly (readonly [RegExp, string])[] = [
   [/namespace not found/, 'a namespace'],
   [/error parsing X-Vault-Wrap-TTL header/, 'an invalid time for wrapping'],
   [/request body too large/, 'more than 1 MiB under `sys/` and `auth/`'],
-  [/requests of web pages are refused/, 'requests to unseal from a web page'],
+  [/requests from web pages of other origins are refused/, 'requests to unseal from a web page'],
 ];
 
 async function audited() {

@@ -176,7 +176,7 @@ describe('a store of format 1', () => {
     await expect(store.state()).rejects.toMatchObject(refusal);
     await expect(store.exclusive((session) => session.raise(8))).rejects.toMatchObject(refusal);
     expect(await store.repair(async () => 1)).toContainEqual(
-      expect.objectContaining({ done: expect.stringContaining('the changes in it are lost') }),
+      expect.objectContaining({ done: expect.stringContaining('its changes are lost') }),
     );
     store.close();
     const repaired = await openWithKey(directory);
@@ -195,13 +195,13 @@ describe('a store of format 1', () => {
     rmSync(join(state, stateOf(directory)));
     const later = Date.now() + 1_000_000;
     writeFileSync(join(state, `clean-1-${later}`), '');
-    const refusal = { kind: 'corrupt', message: expect.stringContaining('an older release has repaired') };
+    const refusal = { kind: 'corrupt', message: expect.stringContaining('an older release repaired') };
     const store = new FilesBackend(directory);
     await expect(store.state()).rejects.toMatchObject(refusal);
     await expect(store.exclusive((session) => session.raise(later + 1))).rejects.toMatchObject(refusal);
     store.close();
     const repairing = new FilesBackend(directory);
-    const hint = expect.stringContaining('running servers continue after "coffer store accept"');
+    const hint = expect.stringContaining('running servers continue only after "coffer store accept"');
     expect(await repairing.repair(async () => 1)).toContainEqual(expect.objectContaining({ done: hint }));
     repairing.close();
     const repaired = await openWithKey(directory);
@@ -238,7 +238,7 @@ describe('a store of format 1', () => {
     spy.mockRejectedValue(unavailable('the file system is read-only', { cause }));
     await expect(openWithKey(directory)).rejects.toMatchObject({
       kind: 'unavailable',
-      hint: 'make it writable once, and run any command',
+      hint: 'make the directory writable, then run the command again',
     });
     spy.mockRestore();
   });

@@ -81,11 +81,11 @@ describe.skipIf(missing !== undefined)(
       const mistrusting = `sslrootcert=${stranger.certificateFile}`;
       for (const mode of ['require', 'verify-ca', 'verify-full']) {
         expect(await failure(() => read(location(`sslmode=${mode}&${mistrusting}`)))).toMatch(
-          refused('its certificate is not trusted ('),
+          refused('the certificate of the database is not trusted ('),
         );
       }
       expect(await failure(() => read(location('sslmode=verify-full&sslrootcert=system')))).toMatch(
-        refused('its certificate is not trusted ('),
+        refused('the certificate of the database is not trusted ('),
       );
       expect(await read(location(`sslmode=prefer&${mistrusting}`))).toEqual({ n: 1 });
     });
@@ -94,7 +94,7 @@ describe.skipIf(missing !== undefined)(
       const trusting = `sslrootcert=${authority.certificateFile}`;
       expect(
         await failure(() => read(location(`sslmode=verify-full&${trusting}`, 'clerk', 'localhost'))),
-      ).toMatch(refused('its certificate is for another host (', 'clerk', 'localhost'));
+      ).toMatch(refused('the certificate of the database is for another host (', 'clerk', 'localhost'));
       expect(await read(location(`sslmode=verify-ca&${trusting}`, 'clerk', 'localhost'))).toEqual({ n: 1 });
     });
 
@@ -102,7 +102,7 @@ describe.skipIf(missing !== undefined)(
       // A way to this machine that does not look like one.
       const elsewhere = (more: string): string => location(more, 'clerk', '0.0.0.0');
       expect(await failure(() => read(elsewhere('')))).toMatch(
-        refused('its certificate is not trusted (', 'clerk', '0.0.0.0'),
+        refused('the certificate of the database is not trusted (', 'clerk', '0.0.0.0'),
       );
       // What the hint names.
       expect(await read(elsewhere(`sslrootcert=${authority.certificateFile}`))).toEqual({ n: 1 });
@@ -132,7 +132,7 @@ describe.skipIf(missing !== undefined)(
       const empty = join(directory, 'empty.crt');
       writeFileSync(empty, 'nothing of the kind', { mode: 0o600 });
       expect(await failure(() => read(location(`sslmode=verify-full&sslrootcert=${empty}`)))).toMatch(
-        refused('its certificate is not trusted ('),
+        refused('the certificate of the database is not trusted ('),
       );
       for (const key of [empty, authority.keyFile]) {
         const own = `sslcert=${bearer.certificateFile}&sslkey=${key}`;

@@ -58,7 +58,7 @@ describe('what fails in a database', () => {
     [coded('26000'), 'this address is a pooler in transaction mode', 'session mode'],
     [coded('53300'), 'the database has too many connections', 'max_connections'],
     [new PoolerError(), 'this address is a pooler in transaction mode', 'session mode'],
-    [new ReplicaError(), 'it is a read-only replica', 'use the primary'],
+    [new ReplicaError(), 'the database is a read-only replica', 'use the primary'],
     [new SilenceError(), 'timed out', 'check the database and the network'],
     [new Error('Connection terminated unexpectedly'), 'the connection was cut', 'try again'],
     [
@@ -69,11 +69,19 @@ describe('what fails in a database', () => {
     [new Error('The server does not support SSL connections'), 'the database offers no TLS', 'ssl = on'],
     [
       coded('ERR_TLS_CERT_ALTNAME_INVALID', 'not db'),
-      'its certificate is for another host (not db)',
+      'the certificate of the database is for another host (not db)',
       'host name',
     ],
-    [coded('DEPTH_ZERO_SELF_SIGNED_CERT', 'odd'), 'its certificate is not trusted (odd)', 'sslrootcert'],
-    [coded('UNABLE_TO_GET_ISSUER_CERT', 'alone'), 'its certificate is not trusted (alone)', 'sslrootcert'],
+    [
+      coded('DEPTH_ZERO_SELF_SIGNED_CERT', 'odd'),
+      'the certificate of the database is not trusted (odd)',
+      'sslrootcert',
+    ],
+    [
+      coded('UNABLE_TO_GET_ISSUER_CERT', 'alone'),
+      'the certificate of the database is not trusted (alone)',
+      'sslrootcert',
+    ],
     [coded('ECONNRESET'), 'the connection was cut', 'try again'],
     [coded('EPROTO', 'of TLS'), 'the connection was cut', 'try again'],
     [coded('XX000', 'an internal error'), 'an internal error', ''],

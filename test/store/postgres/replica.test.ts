@@ -27,7 +27,7 @@ describe.skipIf(missing !== undefined)(
       primary.location(SCHEMA).replace('@127.0.0.1', `@127.0.0.1:${replica.port},127.0.0.1`);
 
     it('is told from its primary, and neither written nor read: what it shows may be of yesterday', async () => {
-      const refused = `unavailable: cannot use ${replica.printed(SCHEMA)}: it is a read-only replica`;
+      const refused = `unavailable: cannot use ${replica.printed(SCHEMA)}: the database is a read-only replica`;
       expect(await failure(() => read(replica.location(SCHEMA)))).toBe(refused);
       expect(await failure(() => write(replica.location(SCHEMA)))).toBe(refused);
       expect(await failure(() => initWithKey(replica.location('another')))).toBe(
@@ -39,7 +39,7 @@ describe.skipIf(missing !== undefined)(
       await write(both(), 2);
       expect(await read(both())).toEqual({ n: 2 });
       await primary.kill();
-      expect(await failure(() => read(both()))).toMatch('it is a read-only replica');
+      expect(await failure(() => read(both()))).toMatch('the database is a read-only replica');
       await replica.promote();
       expect(await read(both())).toEqual({ n: 2 });
       await write(replica.location(SCHEMA), 3);

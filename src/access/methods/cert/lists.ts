@@ -116,11 +116,11 @@ async function fetched({ store, mount }: CertPorts, url: string): Promise<Revoca
     ({ subject }) => subject === list.issuer,
   );
   if (authorities.some((authority) => list.isSignedBy(authority))) return list;
-  if (authorities.length > 0) throw unparsed('it was not signed by the CA that it names');
+  if (authorities.length > 0) throw unparsed('the CA that it names as its issuer did not sign it');
   if (url.startsWith('https:')) return list;
   throw unparsed(
     'no role trusts the CA that signed it, so it cannot be verified',
-    'fetch it over https, or create the role first',
+    'use an https URL, or first create a role with the certificate of that CA',
   );
 }
 

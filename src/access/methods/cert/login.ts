@@ -43,7 +43,7 @@ export function readPresented(certificates: ClientCertificates | undefined): Pre
   const [leaf, ...intermediates] = (certificates ?? []).map(readOne);
   if (certificates === undefined || certificates.length === 0) {
     throw invalid(ownWords('no client certificate found'), {
-      hint: 'connect with a client certificate; a proxy must not terminate TLS',
+      hint: 'connect with a client certificate, and not through a proxy that terminates TLS',
     });
   }
   if (leaf === undefined) throw nobodysCertificate();

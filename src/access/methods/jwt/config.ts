@@ -7,7 +7,7 @@ import { fetchKeySet, isTrustworthy, type KeySource, printSource, sourceOf } fro
 import { givenKeys, KEPT_MS, keysOf } from './keys.ts';
 import { ALGORITHMS } from './signed-token.ts';
 
-const KEEPS_KEYS = `the keys that were fetched from this issuer before stay in use, until they are ${KEPT_MS / 3_600_000} hours old`;
+const KEEPS_KEYS = `keys fetched earlier from this issuer stay in use until they are ${KEPT_MS / 3_600_000} hours old`;
 
 /** Parts of a configuration that are checked, but not stored. */
 interface ConfigExtras {

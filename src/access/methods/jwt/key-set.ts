@@ -74,7 +74,7 @@ const isOpenable = (number: unknown): boolean =>
 export async function readKeySet(json: string): Promise<VerificationKeys> {
   const { createLocalJWKSet } = await import('jose');
   const { keys } = parsed(json, 'the key set');
-  if (!Array.isArray(keys) || !keys.every(isObject)) throw new Error('not a key set');
+  if (!Array.isArray(keys) || !keys.every(isObject)) throw new Error('the key set has no list of keys');
   if (keys.length === 0) throw new Error('the key set is empty');
   if (keys.length > MOST_KEYS) throw new Error(`the key set has more than ${MOST_KEYS} keys`);
   const usable = keys.filter(({ n, e }) => [n, e].every(isOpenable));
@@ -130,6 +130,6 @@ function trusting({ ca, serverNames }: IssuerTrust) {
         : (_host: string, certificate: PeerCertificate) =>
             serverNames.some((name) => checkServerIdentity(name, certificate) === undefined)
               ? undefined
-              : new Error('its certificate has none of the allowed server names'),
+              : new Error("the server's certificate has none of the allowed server names"),
   };
 }

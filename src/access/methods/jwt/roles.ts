@@ -19,7 +19,7 @@ export interface JwtRoleChange {
 
 /** @see docs/decisions/0297 */
 const NO_GROUPS =
-  'groups_claim gives no policies, because groups are not supported: it only refuses tokens without groups. To give policies by group, write a role for each group, with bound_claims';
+  'groups are not supported: groups_claim assigns no policies, and only refuses tokens without that claim. To assign policies by group, create a role for each group, with bound_claims';
 
 /**
  * Creates or changes a role. A role for browser logins is stored for compatibility, but does not allow logins.
@@ -91,7 +91,7 @@ function checkSettings(settings: JwtSettings, token: TokenSettings): void {
     if ((settings.allowed_redirect_uris ?? []).length > 0) return;
     throw invalid(ownWords("'allowed_redirect_uris' must be set if 'role_type' is 'oidc' or unspecified."), {
       field: 'role_type',
-      hint: 'set role_type=jwt in every write of a role',
+      hint: 'set role_type=jwt each time you create or change a role',
     });
   }
   if (!isBound(settings, token)) {

@@ -8,7 +8,7 @@ import { FILE_KEY_BYTES, type Stanza } from '../../../transit/envelope/age/heade
 import { ageRecipient, type Recipient } from '../../../transit/envelope/age/recipients.ts';
 import type { OpenDoor } from '../agent-door.ts';
 import { hungUpSignal } from '../connections.ts';
-import type { Desk } from '../desk.ts';
+import { type Desk, offerCommand } from '../desk.ts';
 import { type KeyName, parsePluginIdentity, parsePluginRecipient } from './names.ts';
 
 /** State machines of age plugins, by the names with which age starts them. */
@@ -106,9 +106,9 @@ const ADDING: Readonly<Record<string, NamedStanza['what']>> = {
 async function recipientOf(desk: Desk, { what, text }: NamedStanza): Promise<Recipient> {
   const name = what === 'recipient' ? parsePluginRecipient(text) : parsePluginIdentity(text);
   const [offer] = await offersFor(desk, name);
-  const { mount, key } = requiredOffer(offer);
+  const { mount, key } = requiredOffer(offer, name);
   const latest = (await recipientVersions(desk, key, mount)).at(-1);
-  if (latest === undefined) throw invalid(`${key} is not an age key`);
+  if (latest === undefined) throw invalid(`key ${key} cannot be used with age`);
   return ageRecipient(latest.recipient);
 }
 
@@ -154,7 +154,7 @@ async function unwrapped(
 ): Promise<Buffer | 'none'> {
   const name = parsePluginIdentity(text);
   const offers = await offersFor(desk, name);
-  if (name !== undefined) requiredOffer(offers[0]);
+  if (name !== undefined) requiredOffer(offers[0], name);
   for (const offer of offers) {
     const { key, mount } = offer;
     await conversation.stillThere();
@@ -173,9 +173,11 @@ const offersFor = async (desk: Desk, name: KeyName | undefined): Promise<readonl
     ({ mount, key }) => name === undefined || (mount === name.mount && key === name.key),
   );
 
-function requiredOffer(offer: Offer | undefined): Offer {
+function requiredOffer(offer: Offer | undefined, name: KeyName | undefined): Offer {
   if (offer !== undefined) return offer;
-  throw denied('this key is not offered to age', { hint: 'run "coffer agent offer NAME --age"' });
+  if (name === undefined)
+    throw denied('no key is offered to age', { hint: 'run "coffer agent offer NAME --age"' });
+  throw denied('this key is not offered to age', { hint: `run "${offerCommand('age', name)}"` });
 }
 
 /** Reads all stanzas up to `done`; unknown ones of newer clients are ignored. */
@@ -188,15 +190,15 @@ async function told(conversation: Conversation, take: (stanza: Stanza) => void):
 }
 
 function refuseMore(count: number): void {
-  if (count > MOST) throw invalid('too many stanzas');
+  if (count > MOST) throw invalid('too many recipients, identities or stanzas at once');
 }
 
 function refuseTries(named: number, files: number): void {
-  if (named * files > MOST_TRIES) throw invalid('too many wrong keys for one file');
+  if (named * files > MOST_TRIES) throw invalid('too many keys and files at once');
 }
 
 function fileKey(body: Buffer): Buffer {
-  if (body.length !== FILE_KEY_BYTES) throw invalid('not a file key');
+  if (body.length !== FILE_KEY_BYTES) throw invalid(`a file key must have ${FILE_KEY_BYTES} bytes`);
   return body;
 }
 

@@ -12,7 +12,7 @@ export const age: AgentDoorKind = {
     const types = typesIn('age');
     return types.includes(type)
       ? undefined
-      : `age has no keys of the type ${type}; use ${alternatives(types)}`;
+      : `age does not support keys of type ${type}; use ${alternatives(types)}`;
   },
   named: (key) => [
     ['identity', pluginIdentity(key)],

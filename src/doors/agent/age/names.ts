@@ -46,4 +46,4 @@ function required(name: KeyName | undefined): KeyName {
   return name;
 }
 
-const noKey = () => invalid('does not name a key of the store');
+const noKey = () => invalid('not the recipient or identity of a Coffer key');

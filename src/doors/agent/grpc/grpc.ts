@@ -125,7 +125,7 @@ async function messageOf(stream: ServerHttp2Stream): Promise<Buffer> {
   for await (const piece of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += piece.length;
     if (length > MOST_CALL_BYTES + PREFIX_BYTES) {
-      throw new CofferError('too-large', `a message has ${MOST_CALL_BYTES} bytes at most`);
+      throw new CofferError('too-large', `the request is larger than ${MOST_CALL_BYTES} bytes`);
     }
     pieces.push(piece);
   }
@@ -139,7 +139,7 @@ async function messageOf(stream: ServerHttp2Stream): Promise<Buffer> {
 export function parseMessage(bytes: Buffer): Buffer {
   const [compressed] = bytes;
   if (bytes.length < PREFIX_BYTES || bytes.readUInt32BE(1) !== bytes.length - PREFIX_BYTES) {
-    throw invalid('expected exactly one message');
+    throw invalid('the request must be exactly one message');
   }
   if (compressed !== 0) throw new CofferError('unsupported', 'compressed messages are not supported');
   return bytes.subarray(PREFIX_BYTES);

@@ -25,7 +25,7 @@ export type ProtobufFields = ReadonlyMap<number, Buffer>;
  */
 export function parseFields(message: Buffer): ProtobufFields {
   const extents = new Map<number, Extent>();
-  const reader = new ByteReader(message, () => invalid('this message is truncated'));
+  const reader = new ByteReader(message, () => invalid('the request is truncated'));
   const varint = (): number => {
     let value = 0;
     let scale = 1;
@@ -36,7 +36,7 @@ export function parseFields(message: Buffer): ProtobufFields {
       if (byte < 0x80) return value;
       scale *= 0x80;
     }
-    throw invalid('the request has a number without an end');
+    throw invalid('a number in the request is too long');
   };
   const pass = (length: number): Extent => {
     reader.skip(length);
@@ -60,7 +60,7 @@ export function parseFields(message: Buffer): ProtobufFields {
         extents.set(number, pass(varint()));
         break;
       default:
-        throw invalid('this message has a field of an unknown kind');
+        throw invalid('the request has a field of an unknown wire type');
     }
   }
   return new Map(Array.from(extents, ([number, { from, to }]) => [number, message.subarray(from, to)]));
@@ -84,7 +84,7 @@ export function textIn(fields: ProtobufFields, number: number): string {
   const bytes = bytesIn(fields, number);
   const text = bytes.toString('utf8');
   if (Buffer.from(text).equals(bytes)) return text;
-  throw invalid('a string of this message is not UTF-8');
+  throw invalid('a string in the request is not UTF-8');
 }
 
 /** Encodes a field with bytes or text; omits an empty one, which is equivalent. */

@@ -97,6 +97,6 @@ const createdAt = (version: unknown): string =>
 
 async function offered(desk: Desk): Promise<Offer> {
   const [offer] = await desk.offers();
-  if (offer === undefined) throw denied('no key to offer');
+  if (offer === undefined) throw denied('no key is offered to Kubernetes');
   return offer;
 }

@@ -80,7 +80,7 @@ export class Program {
     getSlotList: ([, room]) => [room === 0 ? 1 : [SLOT]],
     getSlotInfo: ([slot]) => {
       requireSlot(slot);
-      return ['Keys that "coffer agent offer" named', MANUFACTURER, SLOT_FLAGS, OWN_VERSION, OWN_VERSION];
+      return ['Keys offered with "coffer agent offer"', MANUFACTURER, SLOT_FLAGS, OWN_VERSION, OWN_VERSION];
     },
     getTokenInfo: ([slot]) => {
       requireSlot(slot);

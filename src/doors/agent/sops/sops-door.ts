@@ -2,7 +2,7 @@ import type { Offer } from '../../../access/doors.ts';
 import { denied, invalid, unsupported } from '../../../ground/errors.ts';
 import { trimSlashes } from '../../../ground/trim.ts';
 import type { OpenDoor } from '../agent-door.ts';
-import { type Desk, memberOf, plaintextIn } from '../desk.ts';
+import { type Desk, memberOf, offerCommand, plaintextIn } from '../desk.ts';
 import { grpcServer, type Methods } from '../grpc/grpc.ts';
 import { bytesIn, field, type ProtobufFields, parseFields, textIn } from '../grpc/protobuf.ts';
 
@@ -48,9 +48,7 @@ async function asked(desk: Desk, message: Buffer): Promise<{ readonly offer: Off
   const offers = await desk.offers();
   const offer = offers.find(({ mount, key }) => mount === named.mount && key === named.key);
   if (offer !== undefined) return { offer, data: bytesIn(fields, DATA) };
-  throw denied(
-    `${named.mount}/${named.key} is not offered to sops: run "coffer agent offer ${named.key} --sops"`,
-  );
+  throw denied(`${named.mount}/${named.key} is not offered to sops: run "${offerCommand('sops', named)}"`);
 }
 
 function nameIn(kinds: ProtobufFields): { readonly mount: string; readonly key: string } {

@@ -191,7 +191,7 @@ class SshDoor {
 
   /** Refuses clients on another machine (a forwarded agent) everything except using keys. */
   async #changeLock({ kind, passphrase }: LockRequest, { bindings }: SshClient): Promise<Buffer> {
-    if (bindings.isForwarded) throw denied('locking is only allowed from this machine');
+    if (bindings.isForwarded) throw denied('ssh-add -x and -X are only allowed on the machine of the agent');
     const isDone = kind === 'lock' ? this.#lock.close(passphrase) : this.#lock.open(passphrase);
     return (await isDone) ? success : failure;
   }
@@ -206,7 +206,7 @@ class SshDoor {
   }
 
   async #sign({ blob, data, rsaHash }: SignRequest, client: SshClient): Promise<Buffer> {
-    if (this.#lock.closed) throw denied('the agent is locked');
+    if (this.#lock.closed) throw denied('the agent is locked: unlock it with "ssh-add -X"');
     const { offer, version, key } = await this.#find(blob, client);
     if (key.asymmetricKeyType === 'rsa' && rsaHash === undefined) {
       throw unsupported('SHA-1 signatures are not supported');
@@ -269,7 +269,7 @@ function isOffered(offer: Offer, asked: SshSignedData, blob: Buffer, client: Ssh
 function purposeOf(asked: SshSignedData): string {
   if (asked.kind === 'login') return `log in as ${JSON.stringify(asked.user)}`;
   if (asked.kind === 'message') return `sign for ${JSON.stringify(asked.namespace)}`;
-  return 'sign something that is neither a log-in nor a file';
+  return 'sign data that is neither a login nor a file';
 }
 
 const derive = promisify<Buffer, Buffer, number, Buffer>(scrypt);

@@ -17,7 +17,7 @@ export function docsPage(document: object): Answer {
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(info.title)} API</title>`,
     `<meta name="viewport" content="width=device-width"><style>${STYLE}</style></head><body>`,
     `<h1>${escapeHtml(info.title)} API</h1><p>${escapeHtml(info.description)}</p>`,
-    '<p>The same for machines: <a href="/v1/sys/internal/specs/openapi">OpenAPI 3.1</a></p>',
+    '<p>Machine-readable: <a href="/v1/sys/internal/specs/openapi">OpenAPI 3.1</a></p>',
     `<nav>${links}</nav>${sections.join('')}</body></html>`,
   ].join('\n');
   return { status: 200, contentType: 'text/html; charset=utf-8', headers: HEADERS, body };

@@ -269,7 +269,7 @@ const REFUSED = denied(ownWords('permission denied'), {
 const PERMISSION_DENIED = refusal(403, ownWords(wrapped('permission denied')));
 const UNSUPPORTED_OPERATION = refusal(405, ownWords(wrapped('unsupported operation')));
 const UNSUPPORTED_LOGIN = refusal(405, ownWords('unsupported operation'));
-const OF_WEB_PAGE = refusal(403, ownWords('requests of web pages are refused'));
+const OF_WEB_PAGE = refusal(403, ownWords('requests from web pages of other origins are refused'));
 
 function tooOften(path: string, seconds: number): Result<Answer> {
   const { answer, ...result } = refusal(429, `request path "${path}": rate limit quota exceeded`);

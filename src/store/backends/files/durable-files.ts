@@ -218,7 +218,7 @@ export function foreign(
   if (own === undefined) return undefined;
   if (uid !== own) {
     return unavailable(placed`${{ file: path }} belongs to user ${uid}, you are user ${own}`, {
-      hint: whenForeign ?? `${asOwner(uid)}; "chown -R ${own}" would lock the owner out`,
+      hint: whenForeign ?? `${asOwner(uid)}; do not run "chown -R ${own}", which would lock the owner out`,
     });
   }
   if ((mode & WRITABLE_BY_OTHERS) === 0) return undefined;

@@ -328,7 +328,7 @@ class FilesSession implements WriteSession {
     const to: Version = { generation: from.generation, revision };
     await this.#beginLog();
     this.#records++;
-    await append(this.#directory, { from, to, kind: 'raise', changes, made: 'the state is accepted' });
+    await append(this.#directory, { from, to, kind: 'raise', changes, made: 'the state was accepted' });
     this.version = to;
   }
 

@@ -143,7 +143,7 @@ export class OpenedFiles {
 
 const MAKE_OR_NAME = 'run "coffer init" to create one, or use --store or COFFER_STORE';
 const OTHER_FILES =
-  'the directory has other files: use --store or COFFER_STORE for that of a store, or "coffer init --store DIR" to create one';
+  'the directory has other files: use --store or COFFER_STORE to name the directory of a store, or run "coffer init --store DIR" to create one';
 
 function refuseForeignDirectory(path: string, whenMissing: () => CofferError): void {
   try {

@@ -112,7 +112,7 @@ async function replaceMissingState(
   if (problem !== undefined) throw problem;
   const replacement = { generation, revision: state.unusedRevision(proven.revision) };
   examine(replacement);
-  const made = 'the state is back';
+  const made = 'the missing state file was restored';
   const show = await addRecord(directory, {
     from: proven,
     to: replacement,

@@ -39,14 +39,14 @@ import type { StateName } from './state-directory.ts';
  * accept it.
  */
 const STATE_IS_BACK =
-  'has its missing state file again; running servers continue after "coffer store accept" or a restart';
+  'has a new state file in place of the missing one; running servers continue only after "coffer store accept" or a restart';
 
 /** Message about a state that an older release had given the store. */
 const LOG_IS_BACK =
-  'had been repaired by an older release, which left out changes from the log of the store; they are in the store again; running servers continue after "coffer store accept" or a restart';
+  'had been repaired by an older release without the changes in the log; these changes are in the store again; running servers continue only after "coffer store accept" or a restart';
 
 /** Message about a log that was damaged, exchanged or deleted. */
-const LOG_REPLACED = 'was damaged, and is replaced: what was whole in it is kept';
+const LOG_REPLACED = 'was damaged and was replaced: everything that could still be read is kept';
 
 /** Flaw and its repair, if there is one. */
 interface MendableFlaw extends Flaw {
@@ -96,8 +96,8 @@ function* flawsOfLog(directory: StoreDirectory, state: StateName): Generator<Men
   for (const name of namesIn(layout.log).filter((each) => each.endsWith(KEPT)))
     yield {
       place: { file: join(layout.log, name) },
-      reason: 'was kept when a damaged log was repaired',
-      hint: 'delete it once nothing is missed',
+      reason: 'was kept from before the repair of a damaged log',
+      hint: 'delete the file once you are sure that nothing is missing',
     };
   try {
     const header = readWhole(layout.header);

@@ -27,7 +27,7 @@ export function tlsOptions({ ssl, hosts }: PostgresAddress): ConnectionOptions |
   if (authority === undefined && ssl.mode === 'verify-ca') {
     throw invalid('sslmode=verify-ca requires sslrootcert', {
       field: 'store',
-      hint: 'name the file with the certificate of the authority, or use sslmode=verify-full',
+      hint: 'set sslrootcert to the file with the CA certificate, or use sslmode=verify-full',
     });
   }
   // If a certificate authority is given, "require" means "verify-ca".

@@ -45,7 +45,7 @@ const REASONS: Readonly<Record<string, DatabaseReason>> = {
     reason: 'the database is read-only',
     hint: 'connect to the primary, or set default_transaction_read_only to off for this role',
   },
-  '53100': { reason: 'the disk of the database is full', hint: 'free some space there' },
+  '53100': { reason: 'the disk of the database is full', hint: 'free some space on that disk' },
   '53200': { reason: 'the database is out of memory', hint: WAIT },
   '53300': {
     reason: 'the database has too many connections',
@@ -167,7 +167,7 @@ function tlsReason(code: string, message: string): DatabaseReason | undefined {
   }
   if (code === OTHER_HOST) {
     return {
-      reason: placed`its certificate is for another host${quoted(message)}`,
+      reason: placed`the certificate of the database is for another host${quoted(message)}`,
       hint: 'use the host name in the certificate',
     };
   }
@@ -178,7 +178,7 @@ function ownReason(error: unknown, message: string): DatabaseReason {
   if (error instanceof PoolerError) return POOLER;
   if (error instanceof ReplicaError) {
     return {
-      reason: 'it is a read-only replica',
+      reason: 'the database is a read-only replica',
       hint: 'use the primary; several hosts can be given: postgres://USER@HOST1,HOST2/DATABASE',
     };
   }
@@ -190,8 +190,8 @@ function ownReason(error: unknown, message: string): DatabaseReason {
   }
   if (isCertificateError(error)) {
     return {
-      reason: placed`its certificate is not trusted${quoted(message)}`,
-      hint: 'set sslrootcert to its CA certificate, or use sslmode=prefer on a trusted network',
+      reason: placed`the certificate of the database is not trusted${quoted(message)}`,
+      hint: 'set sslrootcert to the CA certificate of the database, or use sslmode=prefer on a trusted network',
     };
   }
   if (TIMED_OUT.test(message)) return { reason: 'timed out', hint: 'check the database and the network' };

@@ -18,7 +18,7 @@ export const postgres: BackendKind = {
     variables: [
       ['COFFER_STORE_PASSWORD_FILE', 'file with only the database password'],
       [PASSWORD, 'password of the database'],
-      ['PGPASSFILE', 'file of passwords as "psql" has it; default: ~/.pgpass'],
+      ['PGPASSFILE', 'password file in the format of psql; default: ~/.pgpass'],
       [
         'PGHOST, PGPORT, PGUSER, …',
         'defaults for parts missing in --store, as in psql; also PGDATABASE and PGSSL…',

@@ -96,7 +96,7 @@ export async function checkSchema(client: PostgresClient, address: PostgresAddre
     throw unavailable(
       placed`the tables in ${place} have version ${found.version}; this Coffer needs version ${SCHEMA_VERSION}`,
       {
-        hint: 'run "coffer store migrate" as a role that may alter them',
+        hint: 'run "coffer store migrate" as a role that may alter the tables',
       },
     );
   }

@@ -74,7 +74,7 @@ describe('a list of revoked certificates', () => {
     list = made.revocationList(otherCa, []);
     expect(outcome(await follow())).toEqual([
       400,
-      ['failed to parse CRL: it was not signed by the CA that it names'],
+      ['failed to parse CRL: the CA that it names as its issuer did not sign it'],
     ]);
     list = made.revocationList(ca, [revoked]);
     expect((await follow()).status).toBe(204);

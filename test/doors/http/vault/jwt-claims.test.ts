@@ -164,7 +164,9 @@ describe('tokens of pipelines and clusters', () => {
 });
 
 describe('the claim of a role that is to hold groups', () => {
-  const WARNING = expect.stringMatching(/^groups_claim gives no policies/) as unknown;
+  const WARNING = expect.stringMatching(
+    /^groups are not supported: groups_claim assigns no policies/,
+  ) as unknown;
 
   it('is kept and shown, with a warning that it gives nobody anything', async () => {
     const { status, json } = await here.world.role('grouped', { groups_claim: '/teams/names' });

@@ -105,7 +105,7 @@ describe('keys of an issuer', () => {
     ['hangs up', 'keys', 'hangs up', 'socket hang up'],
     ['has an error', 'keys', { status: 500, body: '{"keys":[]}' }, 'the server responded with status 500'],
     ['answers no JSON', 'keys', { status: 200, body: '<html>' }, 'the key set is not a JSON object'],
-    ['answers no key set', 'keys', { status: 200, body: '{"keys":{}}' }, 'not a key set'],
+    ['answers no key set', 'keys', { status: 200, body: '{"keys":{}}' }, 'the key set has no list of keys'],
     ['answers an empty key set', 'keys', { status: 200, body: '{"keys":[]}' }, 'the key set is empty'],
     [
       'answers more keys than anybody has',
@@ -250,7 +250,7 @@ describe('an issuer', () => {
     const kept = await anew(byKeySet());
     expect([kept.status, kept.json.warnings]).toEqual([
       200,
-      [failed, 'the keys that were fetched from this issuer before stay in use, until they are 12 hours old'],
+      [failed, 'keys fetched earlier from this issuer stay in use until they are 12 hours old'],
     ]);
     expect((await login('kept', jwt)).status).toBe(200);
     const elsewhere = await anew({ jwks_url: `${issuer.jwksUrl}?other`, jwks_ca_pem: issuer.ca });

@@ -21,7 +21,7 @@ async function isRefused(directory: string, latest: Documents): Promise<void> {
 /** A repair leaves what was whole, says what is lost, and the store goes on. */
 async function isRepaired(directory: string, expected: Documents): Promise<void> {
   const mended = await opened(directory).repair(async () => 1);
-  expect(mended.map(({ done }) => done).join()).toMatch(/is lost|are lost|is not used/);
+  expect(mended.map(({ done }) => done).join()).toMatch(/is lost|are lost|are not used/);
   expect(await found(directory, expected.keys())).toEqual(expected);
   await commit(opened(directory), put('0f', 'goes on'));
   expect((await found(directory, ['0f'])).get('0f')).toBe('goes on');

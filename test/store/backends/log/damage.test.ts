@@ -59,7 +59,7 @@ describe('one bit of a log with several records', () => {
         else {
           refusals.some = true;
           expect(text.message, `${name} at ${position}`).toMatch(
-            /log\/2 is damaged at offset \d+|log\/2, in the change at offset \d+|log\/1 is missing|log\/2 is damaged/,
+            /log\/2 is damaged at offset \d+|log\/2, in a damaged change at offset \d+|log\/1 is missing|log\/2 is damaged/,
           );
         }
       }
@@ -75,7 +75,7 @@ describe('one bit of a log with several records', () => {
       expect((await found(aside, ['0f'])).get('0f')).toBe('goes on');
       const rest = (await opened(aside).flaws()).map(({ reason }) => reason);
       expect(
-        rest.every((reason) => reason === 'was kept when a damaged log was repaired'),
+        rest.every((reason) => reason === 'was kept from before the repair of a damaged log'),
         rest.join(),
       ).toBe(true);
     }
@@ -90,7 +90,7 @@ describe('one bit of a log with several records', () => {
     const offset = recordsIn(path)[4]?.begin;
     const refusal = {
       kind: 'corrupt',
-      message: `${join(directory, 'generation-1/documents/04')} is damaged: its content is in ${path}, in the change at offset ${offset}, which is damaged`,
+      message: `${join(directory, 'generation-1/documents/04')} is damaged: its latest content is in ${path}, in a damaged change at offset ${offset}`,
     };
     for (const [name, text] of await found(directory, latest.keys()))
       expect(text).toEqual(name === '04' ? expect.objectContaining(refusal) : latest.get(name));
@@ -150,7 +150,7 @@ describe('one bit of a log with several records', () => {
     for (const name of ['02', '0a'])
       expect(shown.get(name)).toMatchObject({
         kind: 'corrupt',
-        message: `${join(directory, 'generation-1/documents', name)} may be out of date: ${path} is damaged at offset ${begin}, and may have had a newer content of it`,
+        message: `${join(directory, 'generation-1/documents', name)} may be out of date: ${path} is damaged at offset ${begin}, and newer content may be lost`,
       });
   });
 
@@ -270,7 +270,7 @@ describe('a missing file of the log', () => {
     expect(await reader.names(generation, 'documents', true)).toHaveLength(9);
     await expect(reader.names(generation, 'documents')).rejects.toMatchObject({
       kind: 'corrupt',
-      message: `${join(directory, 'generation-1/documents')} may be incomplete: ${logFile(directory)} is missing, and may have had others`,
+      message: `${join(directory, 'generation-1/documents')} may be incomplete: ${logFile(directory)} is missing, and more documents may be lost`,
     });
     expect(await reader.names(generation, 'slots')).toEqual([]);
   });
@@ -297,7 +297,7 @@ describe('a missing file of the log', () => {
       { place: { file: logFile(directory, 2) }, reason: expect.stringContaining('is missing') },
     ]);
     const mended = await opened(directory).repair(async () => 1);
-    expect(mended.map(({ done }) => done)).toContain('is missing: the changes in it are lost');
+    expect(mended.map(({ done }) => done)).toContain('is missing: its changes are lost');
     expect((await seenIn(directory)).documents[nameOf(FULL - 1)]).toBe(`many ${FULL - 1}`);
   });
 
@@ -377,7 +377,7 @@ describe('files of a log that were exchanged', () => {
     writeFileSync(logFile(directory), older);
     await expect(commit(backend, put('aa', 'three'))).rejects.toMatchObject({
       kind: 'corrupt',
-      message: expect.stringContaining('it ends at revision 1, the store was at 2'),
+      message: expect.stringContaining('it ends at revision 1, but the store was at revision 2'),
     });
     expect(readFileSync(logFile(directory))).toEqual(older);
   });

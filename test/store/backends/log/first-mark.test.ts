@@ -84,7 +84,7 @@ describe('the name of the first file of a log that is needed', () => {
     await expect(commit(opened(directory), put('aa', 'one'))).rejects.toMatchObject(missing);
     expect(await checkpoint(directory)).toBe('nothing');
     const mended = await opened(directory).repair(async () => 1);
-    expect(mended.map(({ done }) => done)).toContain('is missing: the changes in it are lost');
+    expect(mended.map(({ done }) => done)).toContain('is missing: its changes are lost');
     expect((await seenIn(directory)).documents).toEqual({ aa: LONG, bb: 'one', cc: 'two' });
   });
 

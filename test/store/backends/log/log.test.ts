@@ -126,7 +126,7 @@ describe('a log whose last record is torn at any byte', () => {
       const isOfList = position < content;
       const refusal = {
         kind: 'corrupt',
-        message: isOfList ? `${damaged}: it ends at revision 1, the store was at 2` : damaged,
+        message: isOfList ? `${damaged}: it ends at revision 1, but the store was at revision 2` : damaged,
       };
       if (isOfList) await expect(opened(directory).state()).rejects.toMatchObject(refusal);
       else {
@@ -166,7 +166,7 @@ describe('a log whose last record is torn at any byte', () => {
     expect(await seenIn(directory)).toEqual({ revision: 1, documents: { aa: 'one' } });
     await expect(commit(opened(directory), put('bb', 'two'))).rejects.toMatchObject({
       kind: 'corrupt',
-      message: expect.stringContaining('another number'),
+      message: expect.stringContaining('was renamed'),
     });
   });
 
@@ -178,7 +178,7 @@ describe('a log whose last record is torn at any byte', () => {
     writeFileSync(logFile(directory), bytes.fill(0, last?.begin, last?.end));
     await expect(commit(opened(directory), put('aa', 'more'))).rejects.toMatchObject({
       kind: 'corrupt',
-      message: `${logFile(directory)} is damaged at offset ${last?.begin}: it ends at revision 255, and the next file begins at 256`,
+      message: `${logFile(directory)} is damaged at offset ${last?.begin}: it ends at revision 255, but the next file begins at revision 256`,
     });
   });
 
@@ -192,7 +192,7 @@ describe('a log whose last record is torn at any byte', () => {
     const damaged = opened(directory);
     const mended = await damaged.repair(async () => 1);
     expect(mended).toMatchObject([
-      { place: { file: join(directory, 'log') }, done: expect.stringContaining('is replaced') },
+      { place: { file: join(directory, 'log') }, done: expect.stringContaining('was replaced') },
       { place: { file: logFile(directory) }, done: expect.stringContaining(`at offset ${last?.begin}`) },
       { place: { file: `${logFile(directory)}.damaged` }, done: expect.stringContaining('a copy of') },
     ]);

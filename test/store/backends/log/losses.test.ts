@@ -29,7 +29,7 @@ async function said(
   return { flaws, done: done.filter((text) => !text.includes('.damaged ')) };
 }
 
-const REPLACED = 'log was damaged, and is replaced: what was whole in it is kept';
+const REPLACED = 'log was damaged and was replaced: everything that could still be read is kept';
 
 describe('what is lost of a log is said', () => {
   it('of a change that cannot be read, with its place and the one before it', async () => {
@@ -42,7 +42,7 @@ describe('what is lost of a log is said', () => {
       flaws: [`log/1 is damaged at offset ${begin}: changes there cannot be read`],
       done: [
         REPLACED,
-        `log/1 was damaged at offset ${begin}: a change that came after revision 1 is lost there; what was whole in it is kept`,
+        `log/1 was damaged at offset ${begin}: a change after revision 1 is lost, except for the parts of it that could be read`,
       ],
     });
     expect((await seenIn(directory)).documents).toEqual({ aa: 'aa', cc: 'cc' });
@@ -69,11 +69,14 @@ describe('what is lost of a log is said', () => {
     estrange(logFile(directory, 1));
     const { flaws, done } = await said(directory);
     expect(flaws).toEqual(['log/1 is damaged, or belongs to another store']);
-    expect(done).toEqual([REPLACED, 'log/1 is damaged, or of another store: what it has is not used']);
+    expect(done).toEqual([
+      REPLACED,
+      'log/1 is damaged, or belongs to another store: its changes are not used',
+    ]);
     rmSync(logFile(other, 1));
     expect(await said(other)).toEqual({
-      flaws: ['log/1 is missing: the changes in it are lost, unless it is put back'],
-      done: [REPLACED, 'log/1 is missing: the changes in it are lost'],
+      flaws: ['log/1 is missing: its changes are lost unless you put the file back'],
+      done: [REPLACED, 'log/1 is missing: its changes are lost'],
     });
   });
 });

@@ -197,7 +197,7 @@ function writeAttribute(writer: WireWriter, { type, value }: ObjectAttribute): v
   writer.byte(value === undefined ? 0 : 1);
   if (value === undefined) return;
   const writing = writingOf(type);
-  if (!writing.is(value)) throw new TypeError(`attribute ${type} has a value of another kind`);
+  if (!writing.is(value)) throw new TypeError(`attribute ${type} has a value of the wrong type`);
   writer.uint32(writing.length(value));
   writing.write(writer, value);
 }

@@ -30,7 +30,7 @@ export function hiddenLog(directory: StoreDirectory, name: StateName): CofferErr
   if (numbers.length === 0 && format === WITH_LOG) return missingLog(layout);
   if (!numbers.some((number) => number > 1 || hasChange(directory, number))) return undefined;
   return corrupt(
-    placed`${{ file: layout.log }} has changes that the state does not include: an older release has repaired the store`,
+    placed`${{ file: layout.log }} has changes that are missing from the store, because an older release repaired the store without them`,
     { hint: REPAIR },
   );
 }

@@ -55,7 +55,7 @@ export async function mendUnfinished(
     if (digestAt(target) === sha256) return true;
     mended.push({
       place: { file: target },
-      done: 'was undone: an interrupted change, which no command had reported as done',
+      done: 'has its old content: a change was interrupted, and no command had reported that change as done',
     });
     return false;
   });

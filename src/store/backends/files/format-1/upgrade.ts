@@ -85,17 +85,17 @@ export async function awaitOld(
       const code = errorCode(asCofferError(error)?.cause);
       if (!READ_ONLY.has(code)) throw error;
       throw unavailable(
-        placed`a change of ${{ file: layout.directory }} was interrupted, and nothing can be written here`,
+        placed`a change of ${{ file: layout.directory }} was interrupted, and cannot be completed because the directory is not writable`,
         {
-          hint: 'make it writable once, and run any command',
+          hint: 'make the directory writable, then run the command again',
           cause: error,
         },
       );
     }
     if (state.read() !== found) return;
     if (elapsedMs() - start > LOCK_WAIT_MS)
-      throw unavailable(placed`a change of ${{ file: layout.directory }} does not end`, {
-        hint: 'end the process that writes to it',
+      throw unavailable(placed`another process does not finish its change of ${{ file: layout.directory }}`, {
+        hint: 'stop the process that writes to the store',
       });
     await pause(PAUSE_MS);
   }

@@ -189,7 +189,7 @@ export const unconfirmedAfter = (made: string, error: unknown): unknown =>
 const tooLarge = ({ layout }: StoreDirectory): CofferError =>
   unavailable(
     placed`cannot write ${{ file: layout.log }}: the change has more than ${MOST_RECORD_BYTES / 1024 / 1024} MiB`,
-    { hint: 'divide it into several changes' },
+    { hint: 'divide the change into several smaller ones' },
   );
 
 const CHUNK_BYTES = 256 * 1024;
@@ -205,7 +205,7 @@ export function holeIn({ newest }: Log): CofferError | undefined {
   const { path, next } = newest;
   const isHole = LogBytes.of(path, (file) => mayHaveHole(file, newest) && hasRecordAfter(file, newest));
   if (isHole !== true) return undefined;
-  return corrupt(placed`${{ file: path }} is damaged at offset ${next}: later changes are behind it`, {
+  return corrupt(placed`${{ file: path }} is damaged at offset ${next}: valid changes follow the damage`, {
     hint: REPAIR,
   });
 }
@@ -314,4 +314,6 @@ function readAll(layout: Layout, log: Log): Log {
 
 /** Returns the error for a log that could not be read in `LOOKS` attempts. */
 export const disappearing = (layout: Layout): CofferError =>
-  unavailable(placed`files of ${{ file: layout.log }} keep disappearing`, { hint: 'try again' });
+  unavailable(placed`cannot read ${{ file: layout.log }}: other processes keep replacing its files`, {
+    hint: 'try again',
+  });

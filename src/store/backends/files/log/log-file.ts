@@ -149,7 +149,7 @@ export class LogFile {
       if (parsed === undefined) throw corrupt(placed`${{ file: path }} is damaged`, { hint: REPAIR });
       const { head } = parsed;
       if (head.sequence !== number || !Buffer.from(head.storeId).equals(storeId))
-        throw corrupt(placed`${{ file: path }} belongs to another store or has another number`, {
+        throw corrupt(placed`${{ file: path }} belongs to another store, or was renamed`, {
           hint: REPAIR,
         });
       const isSame =

@@ -229,13 +229,13 @@ export class Log {
       const base = this.#files[index + 1]?.head.base;
       if (base !== revision)
         return corrupt(
-          placed`${{ file: path }} is damaged at offset ${next}: it ends at revision ${revision}, and the next file begins at ${base ?? 0}`,
+          placed`${{ file: path }} is damaged at offset ${next}: it ends at revision ${revision}, but the next file begins at revision ${base ?? 0}`,
           { hint: REPAIR },
         );
     }
     if (version.revision < state.revision)
       return corrupt(
-        placed`${{ file: newest.path }} is damaged at offset ${newest.next}: it ends at revision ${version.revision}, the store was at ${state.revision}`,
+        placed`${{ file: newest.path }} is damaged at offset ${newest.next}: it ends at revision ${version.revision}, but the store was at revision ${state.revision}`,
         { hint: REPAIR },
       );
     const isRight =
@@ -244,7 +244,7 @@ export class Log {
         : version.generation >= state.generation;
     if (!isRight)
       return corrupt(
-        placed`${{ file: newest.path }} is damaged: it is of generation ${newest.head.generation}, the store was in ${state.generation}`,
+        placed`${{ file: newest.path }} is damaged: it belongs to generation ${newest.head.generation}, but the store was at generation ${state.generation}`,
         { hint: REPAIR },
       );
     return undefined;
@@ -324,7 +324,7 @@ export class Log {
 /** Returns the error for a blob whose last content cannot be read. */
 export const damagedBlob = (blob: Place, path: string, offset: number): CofferError =>
   corrupt(
-    placed`${blob} is damaged: its content is in ${{ file: path }}, in the change at offset ${offset}, which is damaged`,
+    placed`${blob} is damaged: its latest content is in ${{ file: path }}, in a damaged change at offset ${offset}`,
     { hint: REPAIR_LOG },
   );
 

@@ -26,7 +26,7 @@ export async function makeFile(
 ): Promise<LogFile> {
   const path = layout.logFile(number);
   // A checkpoint may have deleted what came before it.
-  if (isThere(path)) throw new Error(`there is a file ${number} of the log`);
+  if (isThere(path)) throw new Error(`file ${number} of the log already exists`);
   const head = printHead({ ...about, sequence: number, salt: systemRandom.bytes(SALT_BYTES) });
   await stage(layout, path + STAGED, head);
   moveFile(path + STAGED, path);

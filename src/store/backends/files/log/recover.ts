@@ -78,7 +78,7 @@ export function flawsOfDamage(directory: StoreDirectory, name: StateName): Flaw[
       place: { file: path },
       reason:
         offset === undefined
-          ? 'is missing: the changes in it are lost, unless it is put back'
+          ? 'is missing: its changes are lost unless you put the file back'
           : offset === 0
             ? 'is damaged, or belongs to another store'
             : `is damaged at offset ${offset}: changes there cannot be read`,
@@ -125,7 +125,7 @@ export async function replaceLog(
   const salvage = new Salvage(layout, log.storeId, { state: found, generation, takes: () => true });
   if (salvage.isForeign)
     throw corrupt(placed`${{ file: layout.log }} belongs to another store`, {
-      hint: placed`put the directory back that belongs to ${{ file: layout.header }}; or ${RESTORE}`,
+      hint: placed`put back the log directory that belongs to ${{ file: layout.header }}, or ${RESTORE}`,
     });
   let { parts } = salvage;
   const mayBeOlder = salvage.losses.some(isUnwritten);
@@ -256,7 +256,10 @@ async function keepAside(layout: Layout, numbers: readonly number[]): Promise<Me
     if (bytes === undefined) continue;
     const kept = keptPath(layout, String(number));
     await writeDurably(kept, bytes);
-    mended.push({ place: { file: kept }, done: `is a copy of ${layout.logFile(number)} as it was` });
+    mended.push({
+      place: { file: kept },
+      done: `is a copy of ${layout.logFile(number)} from before the repair`,
+    });
   }
   if (mended.length > 0) await syncChanged(layout.log);
   return mended;
@@ -269,11 +272,12 @@ const sayDamaged = ({ ref, piece }: Salvaged): Mend => ({
 
 function sayLoss({ path, offset, after }: LostPart): Mend {
   const place = { file: path };
-  if (offset === undefined) return { place, done: 'is missing: the changes in it are lost' };
-  if (offset === 0) return { place, done: 'is damaged, or of another store: what it has is not used' };
-  const since = after === undefined ? '' : ` that came after revision ${after}`;
+  if (offset === undefined) return { place, done: 'is missing: its changes are lost' };
+  if (offset === 0)
+    return { place, done: 'is damaged, or belongs to another store: its changes are not used' };
+  const since = after === undefined ? '' : ` after revision ${after}`;
   return {
     place,
-    done: `was damaged at offset ${offset}: a change${since} is lost there; what was whole in it is kept`,
+    done: `was damaged at offset ${offset}: a change${since} is lost, except for the parts of it that could be read`,
   };
 }

@@ -62,7 +62,7 @@ class Rescued {
     }
     if (this.#loss === undefined || ref.area === 'slots') return undefined;
     throw corrupt(
-      placed`${this.#placeOf(ref)} may be out of date: ${lostIn(this.#loss)}, and may have had a newer content of it`,
+      placed`${this.#placeOf(ref)} may be out of date: ${lostIn(this.#loss)}, and newer content may be lost`,
       { hint: REPAIR_LOG },
     );
   }
@@ -76,9 +76,12 @@ class Rescued {
   unlisted(area: Area): CofferError | undefined {
     if (this.#loss === undefined || area === 'slots') return undefined;
     const place = { file: this.#layout.area(this.version.generation, area) };
-    return corrupt(placed`${place} may be incomplete: ${lostIn(this.#loss)}, and may have had others`, {
-      hint: REPAIR_LOG,
-    });
+    return corrupt(
+      placed`${place} may be incomplete: ${lostIn(this.#loss)}, and more documents may be lost`,
+      {
+        hint: REPAIR_LOG,
+      },
+    );
   }
 
   #placeOf(ref: BlobRef): { readonly file: string } {

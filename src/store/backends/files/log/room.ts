@@ -125,7 +125,8 @@ export class Room {
   }
 
   async #noRoom(waitedMs: number): Promise<unknown> {
-    if (this.#isClosed) return unavailable(placed`${{ file: this.#layout.log }} is full, and was closed`);
+    if (this.#isClosed)
+      return unavailable(placed`${{ file: this.#layout.log }} is full, and this process has closed it`);
     const trouble = this.#trouble;
     if (trouble !== undefined) {
       const texts = asCofferError(trouble)?.texts;
