@@ -3,7 +3,13 @@ import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { move } from '../ground/directories.ts';
 import { attempt, type Place } from '../ground/errors.ts';
-import { isLower, printVersion, type Sighting, type Version } from '../store/backends/witness.ts';
+import {
+  AFTER_ROLLBACK,
+  isLower,
+  printVersion,
+  type Sighting,
+  type Version,
+} from '../store/backends/witness.ts';
 import type { SealedStore } from '../store/sealed/sealed-store.ts';
 import type { Environment } from './given.ts';
 import type { Session } from './session.ts';
@@ -116,8 +122,7 @@ export async function compareWithLastSeen(
   }
   if (before !== undefined && seen !== undefined && isBehind(seen)) {
     session.warn(
-      `the store was rolled back from ${printVersion(before)} to ${printVersion(seen)} (if you ` +
-        'restored a backup on purpose, run "coffer store accept"; if not, an older copy was put there: restore the newer one)',
+      `the store was rolled back from ${printVersion(before)} to ${printVersion(seen)} (${AFTER_ROLLBACK})`,
     );
   }
   session.atEnd(() => {

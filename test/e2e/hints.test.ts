@@ -253,8 +253,8 @@ const cases: readonly Case[] = [
       const [slot = ''] = paths('foreign/generation-1/slots');
       const id = slot.slice(-21, -5);
       cpSync(slot, here.file(`store/generation-1/slots/${id}.json`));
-      const command = named(await other.refused('slots list', 1), 'slots remove ID');
-      await here.ok(`${command.replace('ID', id)} --yes`);
+      const command = named(await other.refused('slots list', 1), `slots remove ${id}`);
+      await here.ok(`${command} --yes`);
       await allIsWell(here);
     },
   },

@@ -33,6 +33,10 @@ export interface Sighting extends Version {
   readonly id?: string;
 }
 
+/** Hint for a store that is older than it was before. */
+export const AFTER_ROLLBACK =
+  'if you restored a backup on purpose, run "coffer store accept"; if not, the store was replaced with an older copy: restore the newer one';
+
 /**
  * Thrown if the store is older than the last-seen revision, or a different copy. Nothing is read from it or written to
  * it.
@@ -46,9 +50,7 @@ export class WentBack extends CofferError {
     super(
       'unavailable',
       placed`${{ inside: 'the store in ', outside: '' }}${place} ${what} from ${printVersion(from)} to ${printVersion(to)}`,
-      {
-        hint: 'if you restored a backup on purpose, run "coffer store accept"; if not, the store was replaced with an older copy: restore the newer one',
-      },
+      { hint: AFTER_ROLLBACK },
     );
     this.from = from;
     this.to = to;
