@@ -43,7 +43,7 @@ describe('the key service of sops in the agent', () => {
   it('has the keys that are offered, for what they are offered, and is found when it is asked for', async () => {
     await owner.ok(`unlock --audit-log ${place.file('audit.log')}`);
     await place.ok('agent offer app --sops');
-    expect(await place.refused('agent offer laptop --sops', 2)).toContain('does not encrypt');
+    expect(await place.refused('agent offer laptop --sops', 2)).toContain('cannot encrypt');
     expect(await place.ok('agent env')).not.toContain('SOPS');
     const found = /SOPS_KEYSERVICE='unix:\/\/(.*)'\nexport SOPS_ENABLE_LOCAL_KEYSERVICE='false'/.exec(
       await place.ok('agent env --sops'),
@@ -83,7 +83,7 @@ describe('coffer kms', () => {
 
   it('listens for its user alone, and refuses keys that do not encrypt', async () => {
     const socket = place.file('kms.sock');
-    expect(await owner.refused(`kms --socket ${socket} --key laptop`, 2)).toContain('does not encrypt');
+    expect(await owner.refused(`kms --socket ${socket} --key laptop`, 2)).toContain('cannot encrypt');
     expect(await owner.refused(`kms --socket ${socket} --key nobody`, 3)).toContain('nobody');
     expect(await owner.refused('kms --key cluster', 2)).toBe(
       'coffer: missing required option --socket (e.g. "coffer kms --socket /run/coffer/kms.sock --key NAME")',

@@ -112,9 +112,7 @@ it('a list is signed by any of the authorities of its name, as when one of them 
     expect((await readList(room, by.name)).serials).toHaveLength(1);
   }
   served = made.revocationList(stranger, []);
-  expect((await failureOf(() => followList(room, 'ca', addressOf('/list'))))[1]).toContain(
-    'did not sign it',
-  );
+  expect((await failureOf(() => followList(room, 'ca', addressOf('/list'))))[1]).toContain('did not sign it');
   expect((await readList(room, 'ca')).serials).toHaveLength(1);
 });
 
