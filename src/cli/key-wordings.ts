@@ -152,7 +152,7 @@ export const OF_KEYS: readonly Rewording[] = [
   ],
   [
     /^(?:error deriving key: )?missing 'context' for key derivation; .*/s,
-    'missing context: the key is derived, so a context is required',
+    'missing context, which this derived key needs',
   ],
   [/^'bytes' cannot be less than 1$/, 'too few bytes'],
   [/^'bytes' should be less than 131072$/, 'too many bytes'],

@@ -156,7 +156,10 @@ export class Projects {
       const held = all.filter((workspace) => workspace.project === project.key).length;
       if (held > 0) {
         throw conflict(ownWords('Project cannot be deleted while it contains workspaces'), {
-          hint: `it holds ${held}: move or delete them first`,
+          hint:
+            held === 1
+              ? 'it contains 1 workspace: move or delete it first'
+              : `it contains ${held} workspaces: move or delete them first`,
         });
       }
       await (await edit.projects()).remove(project);

@@ -48,7 +48,7 @@ function* warningsOf(
   if (minDecryption === 0) yield STARTS_AT_1;
   // At the next rotation at the latest, the minimum would override the requested number.
   if (keepVersions && key.minEncryptionVersion > 0) {
-    yield `version ${key.minEncryptionVersion} and later stay usable, because min_encryption_version is ${key.minEncryptionVersion}; set it to 0 to use the latest version only`;
+    yield `version ${key.minEncryptionVersion} and later stay usable despite keep_versions, because min_encryption_version is ${key.minEncryptionVersion}; set min_encryption_version to 0 to encrypt with the latest version only`;
   }
   // The caller wants versions back that may be lost.
   if (minDecryption !== undefined) yield* lostVersionsWarning(key, key.minDecryptionVersion);

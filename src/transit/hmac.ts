@@ -105,6 +105,6 @@ function requireHmacKey({ number, hmacKey }: KeyVersion): KeyObject {
   if (hmacKey !== undefined) return hmacKey;
   throw invalid(ownWords('no HMAC key exists for that key version'), {
     field: 'key_version',
-    hint: `version ${number} was restored from very old data; use a newer one`,
+    hint: `use a newer version of the key: version ${number} was restored from very old data`,
   });
 }

@@ -214,7 +214,7 @@ describe('a command on tags', () => {
       'a tag "taken" already exists: merge them with --merge',
     );
     expect((await typed(here, 'tags rename old-name new-name')).stderr).toBe(
-      'Renamed old-name to new-name, on 1 workspace now.\n',
+      'Renamed old-name to new-name, which is now on 1 workspace.\n',
     );
     const merging = 'tags rename new-name taken --merge';
     const question =
@@ -228,7 +228,7 @@ describe('a command on tags', () => {
     expect(await typed(here, merging, [true])).toEqual({
       exitCode: 0,
       stdout: '',
-      stderr: 'Merged new-name into taken, on 1 workspace now. This cannot be undone.\n',
+      stderr: 'Merged new-name into taken, which is now on 1 workspace. This cannot be undone.\n',
       asked: [question],
     });
   });

@@ -15,7 +15,7 @@ const params = {
 const notThere = (): CofferError =>
   invalid(ownWords('wrapping token is not valid or does not exist'), {
     field: 'token',
-    hint: 'the token was used, has expired or is mistyped; if you did not use it, someone else did: revoke what was wrapped',
+    hint: 'the token was used, has expired or is mistyped; if someone else may have used it, revoke what was wrapped',
   });
 
 const missing = (why: string): CofferError =>
@@ -48,7 +48,7 @@ export const wrap = accessOperation({
   async run({ wrapTtl, sent = {} }) {
     if (wrapTtl === undefined) {
       throw invalid(ownWords('endpoint requires response wrapping to be used'), {
-        hint: 'send a time in the header X-Vault-Wrap-TTL',
+        hint: 'send a duration, e.g. 5m, in the header X-Vault-Wrap-TTL',
       });
     }
     return { data: sent };

@@ -144,7 +144,8 @@ const meant = (id: string | undefined, organization: string, name: string): Refe
 function renamedText(values: JsonObject, tag: TagResource | undefined): string {
   const name = tag?.attributes.name ?? String(values['name']);
   const from = values['tag_name'] === undefined ? 'the tag' : String(values['tag_name']);
-  const on = tag === undefined ? '' : `, on ${counted(tag.attributes['instance-count'], 'workspace')} now`;
+  const on =
+    tag === undefined ? '' : `, which is now on ${counted(tag.attributes['instance-count'], 'workspace')}`;
   return values['merge'] === true
     ? `Merged ${from} into ${name}${on}. This cannot be undone.`
     : `Renamed ${from} to ${name}${on}.`;

@@ -161,16 +161,17 @@ const backup = (name: string, kem: AgeKem): BackupForm => ({
     if (key === undefined) {
       if (shown?.length !== kem.publicBytes) throw refusedBackup(`has no ${name} key`);
       failingAs(
-        () => refusedBackup(`has a public key that is not a ${name} key`),
+        () => refusedBackup(`has a public key that is not of the type ${name}`),
         () => requireUsable(kem, shown),
       );
       return { publicKey: encodeBase64(shown) };
     }
-    if (key.length !== SECRET_BYTES) throw refusedBackup(`has a ${name} key of the wrong length`);
+    if (key.length !== SECRET_BYTES)
+      throw refusedBackup(`has a key of the wrong length for the type ${name}`);
     if (kem.isSecret?.(key) === false) throw refusedBackup(`has a number that is out of range for ${name}`);
     const material = stored(kem, Buffer.from(key));
     if (publicKey === undefined || publicKey === material.publicKey) return material;
-    throw refusedBackup(`has a ${name} private key that does not match its public key`);
+    throw refusedBackup(`has a private key of the type ${name} that does not match its public key`);
   },
   write: ({ secret, publicKey }) => ({
     key: secret === undefined ? undefined : Buffer.from(secret, 'base64'),

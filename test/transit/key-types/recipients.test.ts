@@ -99,7 +99,7 @@ describe.each([p256, hybrid])('the public half of a key of the type $name', (typ
     const attempt = Promise.resolve().then(() => type.backup.read({ publicKey: bytes.toString('base64') }));
     expect(await rejectionOf(attempt)).toMatchObject({
       kind: 'invalid',
-      message: `backup has a public key that is not a ${type.name} key`,
+      message: `backup has a public key that is not of the type ${type.name}`,
     });
   });
 });
@@ -114,7 +114,7 @@ describe.each(['x25519', 'mlkem768-x25519', 'p256', 'mlkem768-p256'].map(typeNam
         const attempt = Promise.resolve().then(() => type.backup.read({ key: other, publicKey }));
         expect(await rejectionOf(attempt)).toMatchObject({
           kind: 'invalid',
-          message: `backup has a ${type.name} key of the wrong length`,
+          message: `backup has a key of the wrong length for the type ${type.name}`,
         });
       }
       const half = Buffer.from(publicKey, 'base64').subarray(1).toString('base64');
@@ -131,7 +131,7 @@ describe.each(['x25519', 'mlkem768-x25519', 'p256', 'mlkem768-p256'].map(typeNam
       const attempt = Promise.resolve().then(() => type.backup.read({ key, publicKey: other.publicKey }));
       expect(await rejectionOf(attempt)).toMatchObject({
         kind: 'invalid',
-        message: `backup has a ${type.name} private key that does not match its public key`,
+        message: `backup has a private key of the type ${type.name} that does not match its public key`,
       });
     });
 

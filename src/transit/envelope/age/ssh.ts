@@ -106,7 +106,7 @@ function typeOf(key: KeyObject, blob: Uint8Array): string {
   const type = Buffer.from(blob).toString('latin1', 4, 4 + Buffer.from(blob).readUInt32BE(0));
   if (type !== ED25519 && type !== RSA) {
     throw unsupported(`cannot encrypt to SSH keys of type ${type}`, {
-      hint: 'use an ssh-ed25519 or ssh-rsa key, or a recipient of age',
+      hint: 'use an ssh-ed25519 or ssh-rsa key, or an age recipient',
     });
   }
   const bits = modulusBitsOf(key) ?? MIN_RSA_BITS;
