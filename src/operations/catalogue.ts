@@ -259,7 +259,10 @@ export const catalogue = {
         'Show expiry and limits of a secret ID by its accessor',
         approleSecrets('lookupAccessor'),
       ),
-      'destroy-secret-id': entry('Destroy a secret ID: no login can use it again', approleSecrets('destroy')),
+      'destroy-secret-id': entry(
+        'Destroy a secret ID, so that it cannot be used to log in',
+        approleSecrets('destroy'),
+      ),
       'destroy-accessor': entry('Destroy a secret ID by its accessor', approleSecrets('destroyAccessor')),
       tidy: entry('Delete expired secret IDs', approleSecrets('tidy')),
       login: served('Log in with a role ID and a secret ID', approleSecrets('login')),
@@ -326,7 +329,7 @@ export const catalogue = {
   wrapping: {
     wrap: served('Wrap data in a single-use token', wrapping('wrap')),
     lookup: served('Look up a wrapping token', wrapping('lookup')),
-    rewrap: served('Rewrap a wrapped response', wrapping('rewrap')),
+    rewrap: served('Move a wrapped response to a new wrapping token', wrapping('rewrap')),
   },
   sys: {
     health: served('Show server health', seal('health')),

@@ -77,7 +77,10 @@ export const enable = operation({
     }),
     description: text({ help: 'Description of the login method.', default: '' }),
     options: textMap(hidden('Stored for compatibility; has no effect.')),
-    config: members(loginConfigParams, hidden('Mount settings, as in "tune".')),
+    config: members(
+      loginConfigParams,
+      hidden('Settings of the login method, e.g. max_lease_ttl: the same as in requests to its path /tune.'),
+    ),
     ...traitParams,
   },
   cli: {

@@ -58,7 +58,12 @@ export const list = accessOperation({
   route: ['LIST /sys/leases/lookup/:prefix+', 'LIST /sys/leases/lookup'],
   capability: 'sudo',
   withoutSecret: true,
-  params: { prefix: text({ help: 'Path the tokens were issued at, or a parent of it.', default: '' }) },
+  params: {
+    prefix: text({
+      help: 'Path at which the tokens were issued, or the beginning of this path.',
+      default: '',
+    }),
+  },
   async run(call, { prefix }) {
     return listAnswer(await call.access.leases.list(prefix));
   },

@@ -74,8 +74,8 @@ const names = (help: string) => texts(hidden(help));
 
 /** Settings of a mount: members of `config` on creation, and top-level when tuned. */
 export const configParams = {
-  default_lease_ttl: ttl('Time to live of tokens issued by this method, unless a role sets another.'),
-  max_lease_ttl: ttl('Maximum lifetime of tokens issued by this method, renewals included.'),
+  default_lease_ttl: ttl('Time to live of tokens issued by this login method, unless a role sets another.'),
+  max_lease_ttl: ttl('Maximum lifetime of tokens issued by this login method, renewals included.'),
   force_no_cache: flag({ help: 'Accepted and stored for compatibility; has no effect.' }),
   listing_visibility: choice(['', 'hidden', 'unauth'], {
     help: '"unauth" shows the login method to clients that are not logged in; "hidden" does not.',

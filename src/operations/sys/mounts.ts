@@ -73,7 +73,10 @@ export const add = operation({
     }),
     description: text({ help: 'Description of the mount.', default: '' }),
     options: textMap(hidden('Mount options; only "dialect" is supported.')),
-    config: members(configParams, hidden('Mount settings, as in "tune".')),
+    config: members(
+      configParams,
+      hidden('Settings of the mount, e.g. max_lease_ttl: the same as in requests to its path /tune.'),
+    ),
     ...traitParams,
   },
   cli: {

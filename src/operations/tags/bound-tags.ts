@@ -83,7 +83,9 @@ export const where = tagOperation({
       cli: { flag: 'on', metavar: 'KIND', suggest: () => TAGGABLE_KINDS },
     }),
     [FIELDS]: texts(
-      hidden('Fields to return: key, value, created-at, counts and target. Default: the first three.'),
+      hidden(
+        'Fields to return: key, value, created-at, counts and target. Default: key, value and created-at.',
+      ),
     ),
     ...pageParams,
   },

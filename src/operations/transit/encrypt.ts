@@ -44,12 +44,12 @@ export const declaration = transitOperation({
     name: keyInPath('Key to encrypt with; created if it does not exist.'),
     ...parameters,
     type: text({
-      help: 'Type of the key, if this command creates it; otherwise ignored.',
+      help: 'Type of a newly created key; ignored if the key exists.',
       default: DEFAULT_KEY_TYPE,
       cli: { suggest: encryptionTypeNames, check: requireKnownType },
     }),
     convergent_encryption: flag({
-      help: 'If this command creates the key, make it convergent: equal plaintexts give equal ciphertexts.',
+      help: 'Make a newly created key convergent: equal plaintexts give equal ciphertexts.',
       default: false,
     }),
     no_create: flag({ help: 'Fail if the key does not exist, instead of creating it.', default: false }),

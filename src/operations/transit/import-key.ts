@@ -169,8 +169,7 @@ export const derive = transitOperation({
   },
   cli: {
     input: { param: 'peer_public_key', as: 'text' },
-    done: (values) =>
-      `Derived key ${values['name']} (${values['derived_key_type'] ?? DEFAULT_KEY_TYPE}, version 1).`,
+    done: (values) => `Derived key ${values['name']}.`,
     examples: {
       'coffer transit derive-key with-bob --base-key-name mine --in bob.pem': 'Derive a key shared with Bob',
     },
