@@ -39,7 +39,7 @@ describe('output that waits for its end', () => {
     vi.stubEnv('TMPDIR', join(tmpdir(), 'coffer-nowhere', 'at-all'));
     try {
       expect(() => new HeldOutput().write('x'.repeat(3 << 20))).toThrowError(
-        expect.objectContaining({ kind: 'unavailable', hint: 'write them to a file with --out' }),
+        expect.objectContaining({ kind: 'unavailable', hint: 'write the results to a file with --out' }),
       );
     } finally {
       vi.unstubAllEnvs();

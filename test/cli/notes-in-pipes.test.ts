@@ -118,7 +118,10 @@ describe('a value that is typed', () => {
       [`A=${'a'.repeat(2 ** 20)}`, 'standard input is larger than 1 MiB'],
       [Uint8Array.of(0x41, 0x3d, 0xff), 'standard input is not UTF-8'],
       ['A', 'standard input:1: this line is neither'],
-      ['A=coffer:app:v1:AA\n', 'standard input:1: A: cannot decrypt (the value appears to be truncated)'],
+      [
+        'A=coffer:app:v1:AA\n',
+        'standard input:1: A: cannot decrypt (the value appears to be truncated: restore it from git or a backup)',
+      ],
     ] as const)
       expect((await here.run(line, { input })).err).toMatch(`coffer: ${message}`);
     expect(await here.refused('tags apply - --org acme', 2, { input: 'x' })).toContain(

@@ -114,7 +114,9 @@ describe('coffer login', () => {
     chmodSync(user.file('secret'), 0o644);
     const refused = await user.refused(`${line} secret_id=@secret`, 1);
     expect(refused).toContain('can be read by others');
-    expect(refused).toContain('if its mode cannot be changed, pipe it in: secret_id=- < secret)');
+    expect(refused).toContain(
+      'if the mode of the file cannot be changed, pipe the secret in: secret_id=- < secret)',
+    );
     expect(await user.refused('login userpass username=ada', 2)).toContain('cannot prompt for the password');
     expect(await user.refused('login userpass password=-', 2)).toContain('missing username');
   });

@@ -195,7 +195,7 @@ describe('coffer passphrase change', () => {
       const { text } = onTerminal(place, 'coffer unlock && coffer slots list; coffer lock', {
         steps: [
           ['Passphrase', 'secret\r'],
-          ['always needs its secret[^$]*Passphrase', 'one\r'],
+          ['always requires a secret[^$]*Passphrase', 'one\r'],
           ['try again[^$]*Passphrase', 'two\r'],
           ['try again[^$]*Passphrase', 'three\r'],
         ],
@@ -209,7 +209,7 @@ describe('coffer passphrase change', () => {
     it('says why it asks although the store is unlocked, as commands for slots do', async () => {
       const place = bare.with({ COFFER_STORE: bare.file('unlocked') });
       await withPassphrase('unlocked', 'secret').ok('init');
-      const why = 'The store is unlocked, but managing it always needs its secret.';
+      const why = 'The store is unlocked, but managing it always requires a secret that unlocks it.';
       const { text, exitCode } = onTerminal(
         place,
         'coffer unlock && coffer slots list && coffer passphrase change && coffer lock',

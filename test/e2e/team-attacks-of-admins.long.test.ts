@@ -20,7 +20,7 @@ describe('another card of somebody who was removed', () => {
     save(carol);
     pull(carol);
     const listed = await carol.place.run('team list');
-    expect(listed.stderr).toContain('ignored: carol added bob again without knowing of the removal');
+    expect(listed.stderr).toContain('ignored: carol added bob again, but did not know of the removal');
     // She looks at his branch, and comes back.
     git(carol, 'fetch -q');
     git(carol, 'checkout -q origin/bobs');

@@ -238,7 +238,7 @@ describe('a removal on one branch', () => {
     push(bob);
     pull(carol);
     const told = await carol.place.run('team list');
-    expect(told.stderr).toContain('ignored: bob removed dave, because bob was removed at the same time');
+    expect(told.stderr).toContain('ignored, because bob was removed at the same time: bob removed dave');
     expect(await membersOf(carol)).toEqual(['alice', 'carol', 'dave']);
     pull(alice);
     await alice.place.ok('team remove -q dave --yes');

@@ -96,7 +96,7 @@ describe('a user without a store, in a clone of values that others encrypted', (
     await withStore(people);
     const bob = people.person('bob');
     const author =
-      '(a.env is encrypted with a key of a store: if you encrypted it, name your store with --store or COFFER_STORE, or ' +
+      '(a.env has a value that is encrypted with a key of a store: if you encrypted the value, select your store with --store or COFFER_STORE, or ' +
       'restore its backup with "coffer store restore FILE"; if not, ask the author for access: "coffer help sharing")';
     for (const line of ['status', 'team', 'team check'])
       expect(await bob.place.refused(line, 3), line).toContain(author);

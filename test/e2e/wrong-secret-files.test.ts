@@ -50,7 +50,7 @@ describe('a variable with the wrong file', () => {
     const [missing, wrong] = [machines.file('nowhere'), machines.file('wrong')];
     const refusal = (path: string, exitCode: number) =>
       machines.with({ COFFER_MASTER_KEY_FILE: path }).refused('transit keys list', exitCode);
-    const step = `set COFFER_MASTER_KEY_FILE to the file that unlocks this store; without one, ${WITHOUT})`;
+    const step = `set COFFER_MASTER_KEY_FILE to the file that unlocks this store; if you have no such file, ${WITHOUT})`;
     expect(await refusal(missing, 2)).toBe(
       `coffer: COFFER_MASTER_KEY_FILE: cannot read ${missing}: no such file (${step}`,
     );

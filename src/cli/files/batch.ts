@@ -331,9 +331,9 @@ function plainly<T>(work: () => T): T {
   } catch (error) {
     throw new CofferError(
       'unavailable',
-      `cannot store the results on disk until all are complete: ${diskReason(error)}`,
+      `cannot store the results in a temporary file: ${diskReason(error)}`,
       {
-        hint: 'write them to a file with --out',
+        hint: 'write the results to a file with --out',
         cause: error,
       },
     );

@@ -195,7 +195,7 @@ function privateText(path: string, name: string): string {
   } catch (error) {
     const known = asCofferError(error);
     if (known === undefined || !OPEN_TO_OTHERS.test(known.message)) throw error;
-    const standardInput = `if its mode cannot be changed, pipe it in: ${name}=- < ${shellWord(path)}`;
+    const standardInput = `if the mode of the file cannot be changed, pipe the secret in: ${name}=- < ${shellWord(path)}`;
     throw withOtherHint(known, `${known.hint}; ${standardInput}`);
   }
 }

@@ -243,7 +243,7 @@ export function refuseWayOut(path: string, shown: string): void {
   for (let top = topOf(dirname(absolute)); top !== undefined; top = topAbove(top)) {
     if (liesBelow(top, absolute)) continue;
     throw invalid(`${shown} links to a file outside the repository, ${realPath(absolute)}`, {
-      hint: 'name that file itself, if you mean it',
+      hint: 'if you mean that file, use its own path',
     });
   }
 }

@@ -166,7 +166,7 @@ async function encryptedBelow(
 export async function sharingHint(session: Session): Promise<string | undefined> {
   const top = topOf(resolve('.'));
   const [file] = top === undefined ? [] : await encryptedBelow(session, top, async () => true);
-  return file && `${file.path} is encrypted with a key of a store: ${SHARING}`;
+  return file && `${file.path} has a value that is encrypted with a key of a store: ${SHARING}`;
 }
 
 /**

@@ -258,7 +258,7 @@ const charactersOf = (item: Readonly<Record<string, string>>): number =>
   Object.values(item).reduce((sum, text) => sum + text.length, 0);
 
 /** Hint about values of which none can be decrypted. */
-const OTHER_STORE = `a new store or key cannot decrypt it; ${SHARING}`;
+const OTHER_STORE = `a new store or key cannot decrypt the value; ${SHARING}`;
 
 /** Reference to a key to encrypt with. */
 export interface ChosenKey extends KeyReference {

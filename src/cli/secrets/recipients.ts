@@ -63,7 +63,7 @@ export function fileRecipients(session: Session, path: string): readonly NamedRe
     }
     throw invalid(`${path}:${index + 1}: not a recipient`, {
       field: RECIPIENT,
-      hint: 'each line is an age1…, or an SSH public key',
+      hint: 'use one age1… recipient or SSH public key per line',
     });
   });
   if (found.length > 0) return found;

@@ -51,10 +51,14 @@ export async function advisedToManage(
   const ways = only === 'passphrase' ? kindNames.passphrase : error.hint;
   const hint = hintOfUseless(session, settingHint(ways, isOpen ? undefined : error.hint));
   if (!isOpen) return withHint(error, hint);
-  return new CofferError('sealed', 'the store is unlocked, but managing it always needs its secret', {
-    hint,
-    cause: error,
-  });
+  return new CofferError(
+    'sealed',
+    'the store is unlocked, but managing it always requires a secret that unlocks it',
+    {
+      hint,
+      cause: error,
+    },
+  );
 }
 
 /** Describes that a passphrase is needed, whatever else unlocks the store. */
@@ -170,7 +174,7 @@ function aboutFiles(session: Session, error: CofferError): CofferError {
 function aboutFile(error: CofferError): CofferError {
   const { field: variables = '', hint } = error;
   if (!OF_FILE.test(variables) || (hint !== undefined && !hint.includes(UNLIKELY))) return error;
-  const step = `set ${variables} to the file that unlocks this store; without one, run "unset ${variables}", then "coffer unlock"`;
+  const step = `set ${variables} to the file that unlocks this store; if you have no such file, run "unset ${variables}", then "coffer unlock"`;
   return withHint(error, hint === undefined ? step : `${hint}; ${step}`);
 }
 

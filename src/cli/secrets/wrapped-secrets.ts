@@ -112,9 +112,9 @@ export async function unwrapSecret(
 
 const strange = () =>
   denied(
-    'this store may have been replaced: its slot for your key is not one that was added or opened on this machine',
+    'this store may have been replaced: the key slot that your key opens was never added or opened on this machine',
     {
-      hint: 'anyone can create a store that your key opens; if you added the slot elsewhere, run "coffer unlock --identity FILE" once',
+      hint: 'anyone can create a store that your key opens; if you added the slot on another machine, run "coffer unlock --identity FILE" once',
     },
   );
 

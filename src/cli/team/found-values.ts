@@ -4,7 +4,7 @@ import type { SealedValue } from '../../secret-files/value.ts';
 /* Values of files, as sent to keys and returned. */
 
 /** Hint for a value whose end is missing. */
-export const TRUNCATED = 'the value appears to be truncated';
+export const TRUNCATED = 'the value appears to be truncated: restore it from git or a backup';
 
 /** Value to encrypt. */
 export interface OpenValue {
@@ -28,7 +28,7 @@ export type ValueResult<T> = T | CofferError;
 
 /** Advice about the store of an author. The user may be this author, in a shell that does not name the store. */
 const YOUR_STORE =
-  'if you encrypted it, name your store with --store or COFFER_STORE, or restore its backup with "coffer store restore FILE"';
+  'if you encrypted the value, select your store with --store or COFFER_STORE, or restore its backup with "coffer store restore FILE"';
 
 /** Hint where creating a store or a key, which other hints suggest, would not help. */
 export const SHARING = `${YOUR_STORE}; if not, ask the author for access: "coffer help sharing"`;

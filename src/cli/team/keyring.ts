@@ -207,14 +207,14 @@ async function storeOf(
   }
   if (known !== undefined && pinned !== undefined && known !== pinned) {
     if (isTrusting && !session.settings.yes && !session.prompts.available()) {
-      throw denied('this clone had another keyring', {
-        hint: 'use --yes to trust the one with this ID from now on',
+      throw denied('this clone had another keyring before', {
+        hint: 'use --yes to trust the keyring with this ID from now on',
       });
     }
     const isMeant =
       isTrusting &&
       (await session.confirmed(
-        async () => 'This clone had another keyring. Trust the one with this ID from now on?',
+        async () => 'This clone had another keyring before. Trust the keyring with this ID from now on?',
       ));
     if (!isMeant) throw denied('the keyring of this clone was replaced by another one', { hint: ASK });
     return pinned;

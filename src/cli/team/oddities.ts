@@ -31,13 +31,13 @@ export function sayOddities(session: Session, state: Judgement): void {
   warnOf(session, ignoredFiles(state.refused));
   const undone = state.undone.map(
     (fact) =>
-      `ignored: ${tell(state, fact)}, because ${nameOf(state, fact.by)} was removed at the same time ` +
+      `ignored, because ${nameOf(state, fact.by)} was removed at the same time: ${tell(state, fact)} ` +
       `(to remove ${fact.without[0]?.name} anyway, run "coffer team remove ${fact.without[0]?.name}")`,
   );
   warnOf(session, undone);
   const caught = state.caught.map(
     ({ card, by }) =>
-      `ignored: ${nameOf(state, by)} added ${card.name} again without knowing of the removal ` +
+      `ignored: ${nameOf(state, by)} added ${card.name} again, but did not know of the removal ` +
       `(to add ${card.name} anyway, run "coffer team add ${card.name}" again)`,
   );
   warnOf(session, caught);

@@ -11,7 +11,7 @@ const PAYLOAD = Buffer.alloc(30, 7).toString('base64');
 
 const NONE =
   'coffer: .env:1: none of the 2 values can be decrypted: they were encrypted with another store, or are damaged ' +
-  '(a new store or key cannot decrypt it; ';
+  '(a new store or key cannot decrypt the value; ';
 
 /** The file of somebody else, whose key has the name of a key here. */
 async function theirFile(rotations = 0): Promise<string> {

@@ -3,7 +3,7 @@ import { looksDamaged, parseValue } from '../../../src/secret-files/value.ts';
 import { DirectoryHere } from '../directory-here.ts';
 
 const SHARE =
-  '(a new store or key cannot decrypt it; if you encrypted it, name your store with --store or COFFER_STORE, or ' +
+  '(a new store or key cannot decrypt the value; if you encrypted the value, select your store with --store or COFFER_STORE, or ' +
   'restore its backup with "coffer store restore FILE"; if not, ask the author for access: "coffer help sharing")';
 
 /** A file as it comes from somebody else, and a place of one's own. */
@@ -30,7 +30,7 @@ describe('values that somebody else has encrypted', () => {
     const here = await clone();
     await here.ok('init');
     expect(await here.refused(line, 3)).toMatch(
-      /^coffer: \.env:1: TOKEN: no key "app" in mount "transit" \(a new store or key cannot decrypt it; /,
+      /^coffer: \.env:1: TOKEN: no key "app" in mount "transit" \(a new store or key cannot decrypt the value; /,
     );
   });
 
@@ -68,7 +68,7 @@ describe('values that somebody else has encrypted', () => {
     expect(said.match(/cannot decrypt/g)).toHaveLength(2);
     expect(said).not.toContain('none of the');
     expect(said).toContain(
-      'of another store; if you encrypted it, name your store with --store or COFFER_STORE, or restore its backup with "coffer store restore FILE"; if not, ask the author for access: "coffer help sharing")',
+      'of another store; if you encrypted the value, select your store with --store or COFFER_STORE, or restore its backup with "coffer store restore FILE"; if not, ask the author for access: "coffer help sharing")',
     );
   });
 });

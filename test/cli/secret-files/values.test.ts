@@ -55,8 +55,16 @@ describe('values of a file that a store decrypts', () => {
 
   it.each([
     ['the shortest length', 'A'.repeat(40), /^the value was modified/],
-    ['a group of base64 less than that', 'A'.repeat(36), /^the value appears to be truncated$/],
-    ['no whole groups of base64', 'A'.repeat(41), /^the value appears to be truncated$/],
+    [
+      'a group of base64 less than that',
+      'A'.repeat(36),
+      /^the value appears to be truncated: restore it from git or a backup$/,
+    ],
+    [
+      'no whole groups of base64',
+      'A'.repeat(41),
+      /^the value appears to be truncated: restore it from git or a backup$/,
+    ],
   ])('are called truncated, or modified, by their length: %s', async (_, payload, hint) => {
     const [result] = await openValues(answering([{ error: 'cannot decrypt' }]), [found('A', payload)]);
     expect(result).toMatchObject({

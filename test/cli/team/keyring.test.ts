@@ -42,7 +42,7 @@ describe('a keyring', () => {
     here.write('a.env', `${first.slice(0, -5)}\n${second.slice(0, -4)}${end}\n`);
     const said = await repository.refused('secrets decrypt a.env', 4);
     expect(said.split('\n')).toEqual([
-      'coffer: a.env:1: A: cannot decrypt (the value appears to be truncated)',
+      'coffer: a.env:1: A: cannot decrypt (the value appears to be truncated: restore it from git or a backup)',
       expect.stringMatching(/^coffer: a\.env:2: B: cannot decrypt \(the value was modified, /),
     ]);
   });
@@ -63,7 +63,7 @@ describe('a keyring', () => {
     const trust = `team trust ${repository.idOf('store.')}`;
     expect(await repository.refused(trust, 4, [false])).toBe(`No changes made.\n${replaced}`);
     expect(await repository.refused(trust, 4)).toBe(
-      'coffer: this clone had another keyring (use --yes to trust the one with this ID from now on)',
+      'coffer: this clone had another keyring before (use --yes to trust the keyring with this ID from now on)',
     );
     expect(await repository.refused('team', 4)).toBe(replaced);
     await repository.ok(`${trust} --yes -q`);
