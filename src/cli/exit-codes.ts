@@ -39,7 +39,10 @@ export const exitCodeOf: Readonly<Record<ErrorKind, number>> = {
 /** Meaning of each code, for `coffer help exit-codes`. */
 export const exitCodeMeanings: readonly (readonly [code: number, meaning: string])[] = [
   [DONE, 'done'],
-  [FAILED, 'failed for another reason, e.g. conflict, damage, full disk, server unreachable'],
+  [
+    FAILED,
+    'failed for a reason that has no code of its own, e.g. conflict, damage, full disk, server unreachable',
+  ],
   [USAGE, 'wrong options or arguments, or an invalid value'],
   [3, 'not found'],
   [4, 'permission denied, store locked, wrong key, or data was modified'],

@@ -141,7 +141,7 @@ export const decrypt: Command = {
   arguments: [expectedKey],
   options: [inOption, outOption, ...severalOptions, ...rangeOptions, ...openingOptions, ...contextOptions],
   details:
-    'Data is written only after it was authenticated. With --out, the file appears once all of it is ' +
+    'Data is written only after it has been authenticated. With --out, the file appears once all of it is ' +
     'authenticated. Without --out, data is written piece by piece: if the exit code is not 0, the output is ' +
     'incomplete. With --offset or --length, only the requested range is read, so changes elsewhere in the file ' +
     'go unnoticed. Files in the age format are decrypted with a key of the store, with --identity, or with a ' +

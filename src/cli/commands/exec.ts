@@ -46,12 +46,12 @@ export const command: Command = {
     formatOption,
     switching(
       'overwrite',
-      'Replace variables that are already set by those from the files. Default: keep the variables that are set.',
+      'If a variable is already set, use the value from the files. Default: keep the value that is set.',
     ),
     taking(
       'mask',
       'WHERE',
-      'Hide the values in the log of a CI job, by first printing the commands for this to its runner.',
+      'Hide the values in the log of a CI job: before the program starts, print the commands with which the CI runner hides them.',
       { choices: ['github', 'gitlab'] },
     ),
     switching(

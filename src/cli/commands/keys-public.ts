@@ -85,8 +85,8 @@ export const command: OwnCommand = {
   ],
   details:
     'The allowed-signers format has one line per key version, with the time from which this version is valid. ' +
-    'Use the file with "coffer verify", "ssh-keygen -Y verify" or git to verify signatures of any version. The ' +
-    'default format, PEM, is not for "ssh-keygen -Y verify".',
+    'Use the file with "coffer verify", "ssh-keygen -Y verify" or git to verify signatures of any version. ' +
+    '"ssh-keygen -Y verify" does not read PEM, the default format.',
   examples: [
     [
       'coffer transit keys public release --format ssh',

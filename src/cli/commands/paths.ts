@@ -13,7 +13,14 @@ import { PAIR, parametersOf } from '../files/pairs.ts';
 import { alone, asVault, fieldOf, memberShape } from '../files/vault-form.ts';
 import { type Given, namesOtherServer, textOption } from '../given.ts';
 import { outOptions } from '../parse/operation-spec.ts';
-import { FIELD, FORMAT, fieldOption, formatOption, JSON_FORMAT } from '../parse/vault-options.ts';
+import {
+  FIELD,
+  FORMAT,
+  fieldOption,
+  formatOption,
+  JSON_FORMAT,
+  listFormatOption,
+} from '../parse/vault-options.ts';
 import type { Session } from '../session.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 
@@ -22,7 +29,10 @@ import { shellWord } from '../terminal/shell-word.ts';
  * compatible server, including its secrets engines that Coffer does not have.
  */
 
-const path = argument('PATH', 'Path of the HTTP API without /v1/, e.g. transit/keys/orders.');
+const pathLike = (example: string): ArgumentSpec =>
+  argument('PATH', `Path of the HTTP API without /v1/, e.g. ${example}.`);
+
+const path = pathLike('transit/keys/orders');
 
 const pairs = argument(
   PAIR,
@@ -37,7 +47,7 @@ const command = (
   examples: Command['examples'],
 ): Command => ({
   arguments: takes,
-  options: [fieldOption, formatOption, ...outOptions],
+  options: [fieldOption, method === 'LIST' ? listFormatOption : formatOption, ...outOptions],
   details,
   examples,
   run: (session, given) => run(session, method, given),
@@ -48,7 +58,7 @@ export const read = command(
   [path, pairs],
   'Sends a GET request, with the parameters in the query string.',
   [
-    ['coffer read transit/keys/orders', 'Like "vault read"'],
+    ['coffer read transit/keys/orders', 'Show the key "orders"'],
     ['coffer read transit/keys/orders --field latest_version', 'Print one field'],
   ],
 );
@@ -57,18 +67,21 @@ export const write = command(
   [path, pairs],
   'Sends a POST request, with the parameters in the body.',
   [
-    ['coffer write transit/encrypt/orders plaintext=aGVsbG8=', 'Like "vault write"'],
+    ['coffer write transit/encrypt/orders plaintext=aGVsbG8=', 'Encrypt a value, given in base64'],
     ['coffer write transit/keys/orders/config @config.json', 'Read all parameters from a JSON file'],
   ],
 );
-export const list = command('LIST', [path], 'Prints the names directly below the path, one per line.', [
-  ['coffer list transit/keys', 'Like "vault list"'],
-]);
+export const list = command(
+  'LIST',
+  [pathLike('transit/keys')],
+  'Prints the names directly below the path, one per line.',
+  [['coffer list transit/keys', 'List the names of the keys']],
+);
 export const remove = command(
   'DELETE',
   [path, pairs],
   'Sends a DELETE request. A deletion cannot be undone, except the soft-delete of a key.',
-  [['coffer delete transit/keys/orders', 'Like "vault delete", with confirmation']],
+  [['coffer delete transit/keys/orders', 'Delete the key "orders", after confirmation']],
 );
 
 /** Path that soft-deletes a key, which only disables it and can be undone. */

@@ -22,7 +22,8 @@ interface SealState {
 
 export const seal: OwnCommand = {
   details:
-    "The server drops its key from memory and refuses requests (status 503) until it is unsealed. Requires a token with permission for sys/seal, or an administrator's token.",
+    'The server drops its key from memory and refuses requests (status 503) until it is unsealed. Requires a ' +
+    'token with the capabilities update and sudo on sys/seal, such as a root token.',
   examples: [
     [
       'coffer seal --address https://coffer.example.com:8200',

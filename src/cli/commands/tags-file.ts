@@ -132,7 +132,7 @@ export const importTags: Command = {
     'deleted, so running it twice changes nothing more. Use "coffer tags apply" to also remove tags. With --from ' +
     'tfe, the token for the Terraform Enterprise server is taken from --token-file, COFFER_TOKEN or TFE_TOKEN.',
   examples: [
-    ['coffer tags import tags.csv --org acme', 'Import from a spreadsheet'],
+    ['coffer tags import tags.csv --org acme', 'Import a CSV file'],
     ['coffer tags import tags.yaml --dry-run --org acme', 'Print what an import would change'],
     ['xz -dc tags.csv.xz | coffer tags import - --format csv --org acme', 'Import standard input'],
     [

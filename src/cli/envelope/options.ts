@@ -39,8 +39,7 @@ export const severalOptions: readonly OptionSpec[] = [
 /** Argument for the named key, which the header also contains. */
 export const expectedKey = argument(
   'NAME',
-  'Fail if the file is encrypted with another key than NAME. Default: accept any key. The name of a file is ' +
-    'accepted in place of a key, as with --in.',
+  'Key that the file must be encrypted with. Default: any. If NAME is itself a file, it is read as with --in.',
   { required: false, offers: 'key' },
 );
 

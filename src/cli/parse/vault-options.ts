@@ -14,9 +14,14 @@ export const JSON_FORMAT = 'json';
 const formatWith = (help: string): OptionSpec =>
   taking(FORMAT, 'FORMAT', help, { choices: [JSON_FORMAT, 'table', 'raw', 'wide'], excludes: ['output'] });
 
-/** Option of commands for any path, lists included. */
+/** Option of commands for any path. */
 export const formatOption = formatWith(
-  'Like --output, but json prints the whole response as Vault does, with the result in its member "data"; for a list, only the names.',
+  'Like --output, but json prints the whole response as Vault does, with the result in its member "data".',
+);
+
+/** Option of the command that lists names. */
+export const listFormatOption = formatWith(
+  'Like --output, but json prints only an array of the names, as Vault does.',
 );
 
 /** Option of commands whose result is in the members `auth` or `data`. */
