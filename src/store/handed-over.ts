@@ -95,7 +95,7 @@ export async function lockedBecause(
   if (state.generation !== generation) return 'the store has a new root key';
   return (await backend.has(generation, slotRef(slotId)))
     ? undefined
-    : 'the slot that unlocked it was removed';
+    : 'the slot that unlocked the store was removed';
 }
 
 const GONE = 'the store no longer exists';

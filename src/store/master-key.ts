@@ -40,7 +40,7 @@ export function parseMasterKey(text: string, source = 'the master key'): Buffer 
   if (key !== undefined) return key;
   throw invalid(`${source} must be 32 bytes in base64 or hex`, {
     hint: QUOTED.test(text)
-      ? 'remove the quotes around it'
+      ? 'remove the quotes around the key'
       : 'an existing store needs its own key; for a new store, create one with "coffer keygen"',
   });
 }

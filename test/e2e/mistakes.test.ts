@@ -130,7 +130,7 @@ describe('a secret of another kind than the store has', () => {
   it('is a master key in quotes', async () => {
     const quoted = bare.with({ COFFER_MASTER_KEY: `"${MASTER_KEY}"` });
     expect(await quoted.refused('transit keys list', 2)).toBe(
-      'coffer: COFFER_MASTER_KEY must be 32 bytes in base64 or hex (remove the quotes around it)',
+      'coffer: COFFER_MASTER_KEY must be 32 bytes in base64 or hex (remove the quotes around the key)',
     );
   });
 });

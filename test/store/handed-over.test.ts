@@ -19,7 +19,7 @@ it('a process that got a store from another holds it for lost where it is gone, 
     'the store has a new root key',
   );
   expect(await lockedBecause(new SealedStore(backend, keyring), { ...place, slotId: '0'.repeat(16) })).toBe(
-    'the slot that unlocked it was removed',
+    'the slot that unlocked the store was removed',
   );
 });
 

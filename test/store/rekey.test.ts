@@ -67,7 +67,7 @@ describe('rekey', () => {
     await rekey(other);
     await expect(get(store, 'id0')).rejects.toMatchObject({
       kind: 'sealed',
-      hint: 'the slot that unlocked it was removed; unlock it with another',
+      hint: 'the slot that unlocked the store was removed; unlock with another slot',
     });
     expect(await get(other, 'id0')).toEqual({ i: 0 });
   });

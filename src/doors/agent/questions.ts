@@ -43,7 +43,7 @@ export function consentBy({ name }: AgentDoorKind, ask: Ask | undefined, now = e
       answers.quietUntil = now() + Math.min(FIRST_QUIET_MS * 2 ** answers.noes, MOST_QUIET_MS);
       answers.noes += 1;
     }
-    throw denied('denied');
+    throw denied('the user denied this use of the key');
   };
 
   return async (offer: Offer, what, gone) => {

@@ -264,7 +264,7 @@ export async function runAgent(options: RunAgentOptions): Promise<void> {
       if (isTaken || Date.now() > givingUp) {
         throw conflict('an agent of this store is already running', {
           field: TAKEN,
-          hint: placed`that agent listens on ${{ file: directory.socket }}`,
+          hint: placed`use the running agent, or stop it with "coffer lock"; it listens on ${{ file: directory.socket }}`,
         });
       }
       await pause(LOCK_PAUSE_MS);

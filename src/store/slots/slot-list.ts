@@ -217,7 +217,7 @@ export class Keyring {
     const bytes = await backend.read(generation, slotRef(this.slotId));
     if (bytes === undefined || this.#keys === undefined) {
       throw lockedStore({
-        hint: 'the slot that unlocked it was removed; unlock it with another',
+        hint: 'the slot that unlocked the store was removed; unlock with another slot',
       });
     }
     const place = backend.locate(generation, slotRef(this.slotId));

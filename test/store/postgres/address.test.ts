@@ -60,7 +60,7 @@ describe('the location of a store in PostgreSQL', () => {
   });
 
   it.each(['0', '65536', '99999', '5432.5', 'five'])('has no port %s', (port) => {
-    const message = 'invalid store location: a port is a number from 1 to 65535';
+    const message = 'invalid store location: the port must be a number from 1 to 65535';
     const parsed = () => parseAddress('postgres://db/keys', { port });
     expect(thrownBy(parsed)).toMatchObject({ kind: 'invalid', message });
     if (/^\d+$/.test(port)) {
@@ -77,7 +77,7 @@ describe('the location of a store in PostgreSQL', () => {
     const parsed = () => parseAddress('postgres://db/keys', { connect_timeout: seconds });
     expect(thrownBy(parsed)).toMatchObject({
       kind: 'invalid',
-      message: 'invalid store location: connect_timeout is a number of seconds from 1',
+      message: 'invalid store location: connect_timeout must be a number of seconds, at least 1',
     });
   });
 

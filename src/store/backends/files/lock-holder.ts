@@ -37,7 +37,7 @@ export function heldByOther(path: string, waitedMs: number): CofferError {
   );
 }
 
-const WAIT = 'wait until it is done (a rekey or backup of a large store takes a while), then retry';
+const WAIT = 'wait until that process is done (a rekey or backup of a large store takes a while), then retry';
 
 function nameOf(holder: Holder | undefined, path: string): string {
   if (holder === undefined) return 'another process';
@@ -48,7 +48,7 @@ function nameOf(holder: Holder | undefined, path: string): string {
 
 function remedyFor(holder: Holder | undefined, path: string): Text {
   if (holder === undefined)
-    return placed`${WAIT}; ${{ inside: `"lsof ${path}" finds it, unless it runs in another container or on another host`, outside: 'or check which processes run on the server' }}`;
+    return placed`${WAIT}; ${{ inside: `"lsof ${path}" shows that process, unless it runs in another container or on another host`, outside: 'or check which processes run on the server' }}`;
   if (holder.pid === process.pid) return WAIT;
   const { pid } = holder;
   return holder.isStopped

@@ -88,7 +88,8 @@ export function parseAddress(location: string, defaults: Defaults = {}): Postgre
   const user = given.get('user') ?? decoded(groups['user']);
   const database = given.get('dbname') ?? decoded(groups['database']);
   const schema = given.get('schema') ?? DEFAULT_SCHEMA;
-  if (!SCHEMA.test(schema)) throw wrong('a schema is lower-case letters, digits and underscores');
+  if (!SCHEMA.test(schema))
+    throw wrong('the schema may only contain lower-case letters, digits and underscores');
   const address = {
     hosts,
     user,
@@ -135,7 +136,8 @@ function hostsOf(text: string, ports: string | undefined): GivenHost[] {
     const decodedHost = decoded(one);
     const isDirectory = decodedHost?.startsWith('/') === true;
     const { host, port } = isDirectory ? { host: decodedHost } : (HOST.exec(one)?.groups ?? {});
-    if (host === undefined) throw wrong('a host is a name or an address, with a port after a colon');
+    if (host === undefined)
+      throw wrong('the host must be a name or an address, followed by a colon if there is a port');
     const number = port ?? givenPorts[index] ?? givenPorts[0];
     return {
       host: decoded(host.replace(/^\[|\]$/g, '')),
@@ -146,7 +148,8 @@ function hostsOf(text: string, ports: string | undefined): GivenHost[] {
 
 function portOf(text: string): number {
   const port = Number(text);
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw wrong('a port is a number from 1 to 65535');
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    throw wrong('the port must be a number from 1 to 65535');
   return port;
 }
 
@@ -159,7 +162,7 @@ function sslModeOf(text: string | undefined, hosts: readonly Host[]): SslMode {
   if (text === undefined) return hosts.every(isOnThisMachine) ? 'prefer' : 'verify-full';
   // "allow" tries without TLS first, which is never better.
   const mode = text === 'allow' ? 'prefer' : SSL_MODES.find((candidate) => candidate === text);
-  if (mode === undefined) throw wrong(`sslmode is one of ${SSL_MODES.join(', ')}`);
+  if (mode === undefined) throw wrong(`sslmode must be one of ${SSL_MODES.join(', ')}`);
   return mode;
 }
 
@@ -167,7 +170,8 @@ const isOnThisMachine = ({ host }: Host): boolean => host.startsWith('/') || isL
 
 function timeoutOf(text = String(DEFAULT_CONNECT_TIMEOUT_S)): number {
   const seconds = Number(text);
-  if (!Number.isInteger(seconds) || seconds < 1) throw wrong('connect_timeout is a number of seconds from 1');
+  if (!Number.isInteger(seconds) || seconds < 1)
+    throw wrong('connect_timeout must be a number of seconds, at least 1');
   return seconds * 1000;
 }
 
@@ -198,5 +202,5 @@ function printAddress({ user, hosts, database, schema }: Printed): string {
 const wrong = (reason: string) =>
   invalid(`invalid store location: ${reason}`, {
     field: 'store',
-    hint: 'for example postgres://coffer@db.example.com/coffer',
+    hint: 'use a location such as postgres://coffer@db.example.com/coffer',
   });
