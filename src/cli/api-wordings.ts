@@ -17,7 +17,7 @@ const OF_LOGINS: readonly Rewording[] = [
   [
     /^batch tokens cannot be root tokens/,
     'a batch token cannot have the policy root',
-    'name a policy with --policy NAME; without one, a token has the policies of the token that creates it',
+    'use --policy NAME; without it, the new token gets the policies of the token that creates it',
   ],
   [
     /^child policies must be subset of parent/,
@@ -25,11 +25,11 @@ const OF_LOGINS: readonly Rewording[] = [
   ],
   [
     /^client identity during renewal not matching client identity used during login/,
-    'the token was issued for another client certificate: connect with that one to renew it',
+    'the token was issued for another client certificate: connect with that certificate to renew the token',
   ],
   [
     /^expiring root tokens cannot create non-expiring root tokens/,
-    'a root token that expires cannot create one that does not',
+    'a root token that expires cannot create a root token without expiry',
   ],
   [/^error parsing address "(.*)": Unable to convert .*/, 'invalid address "$1"'],
   [/^error registering path suffix: "\.\." is not allowed/, 'path_suffix must not contain ".."'],
@@ -55,7 +55,7 @@ const OF_LOGINS: readonly Rewording[] = [
   [
     /^num_uses cannot be higher than the role's secret_id_num_uses/,
     '$&',
-    '0 means any number; the limit is the role\'s --secret-id-num-uses: "coffer auth approle read ROLE" shows it',
+    '0 means any number of uses; the limit is the role\'s --secret-id-num-uses: "coffer auth approle read ROLE" shows it',
   ],
   [/^failed to store secret_id: SecretID is already registered/, 'this secret ID already exists'],
   [/^failed to validate CIDR blocks: invalid CIDR address: /, 'invalid address range '],
@@ -88,14 +88,14 @@ const OF_LOGINS: readonly Rewording[] = [
     /^restricted use token cannot generate child tokens/,
     'a token with a limited number of uses cannot create other tokens',
   ],
-  [/^root or sudo privileges required to (.*)/, 'a root token or the sudo capability is required: $1'],
+  [/^root or sudo privileges required to (.*)/, 'a root token or the sudo capability is required to $1'],
   [
     /^root tokens may not be created without parent token being root/,
     'only a root token can create root tokens',
   ],
   [
     /^source address "(.*)" unauthorized by CIDR restrictions on the /,
-    'the address $1 is not one that may log in with this ',
+    'logins from the address $1 are not allowed with this ',
   ],
   [
     /^'token_type' cannot be 'batch'( or 'default_batch')? when (?:role is )?set to generate (.*)/,
@@ -123,7 +123,7 @@ const OF_CLAIMS: readonly Rewording[] = [
   ],
   [
     /^claim is not a string(?: or list)?: /,
-    'bound_claims must have texts, or lists of texts, as values, not ',
+    'the values in bound_claims must be texts or lists of texts, not ',
   ],
   [/^claim "(.*)" could not be converted to string$/, 'claim "$1" of the token is not text'],
   [/^"(.*)" claim could not be converted to string list/, 'claim "$1" of the token is not a list of texts'],
@@ -142,8 +142,12 @@ const OF_CLAIMS: readonly Rewording[] = [
     'the token has no claim "$1", which the role requires',
   ],
   [
-    /^error validating claims: (received|bound) claim is not a string, bool, int or list: /,
-    'a $1 claim must be text, a number, true, false or a list, not ',
+    /^error validating claims: received claim is not a string, bool, int or list: /,
+    'a claim of the token must be text, a number, true, false or a list, not ',
+  ],
+  [
+    /^error validating claims: bound claim is not a string, bool, int or list: /,
+    'the values in bound_claims must be texts, numbers, true, false or lists, not ',
   ],
   [
     /^failed to fetch groups: "(.*)" claim not found in token/,
@@ -151,7 +155,7 @@ const OF_CLAIMS: readonly Rewording[] = [
   ],
   [
     /^failed to template policy \[(\d+)\]: the claim is not a string/,
-    'policy $1 of the role is named by a claim that is not text',
+    'the name of policy [$1] of the role contains a claim that the token lacks, or that is not text',
   ],
   [
     /^(?:oidc: malformed jwt: )?failed to unmarshal key ID/,
@@ -175,7 +179,7 @@ const OF_CLAIMS: readonly Rewording[] = [
   ],
   [
     /json: cannot unmarshal \S+ into Go struct field Claims\.(\S+) of type string/,
-    'claim "$1" of the token must be text, not another value',
+    'claim "$1" of the token is not text',
   ],
   [
     /^metadata key "role" is reserved and may not be a mapping destination/,
@@ -216,7 +220,7 @@ const OF_SYSTEM: readonly Rewording[] = [
   ],
   [
     /^cannot (?:enable|disable) audit device via API; .*/,
-    'audit logs are set only when the server is started',
+    'audit logs can only be enabled or disabled when the server is started',
   ],
   [/^cannot fetch sysview for path "auth\/(.*?)\/?"/, 'no login method at "$1/"'],
   [/^tune of path "auth\/(.*?)\/?" failed: no mount entry found/, 'no login method at "$1/"'],
@@ -225,8 +229,8 @@ const OF_SYSTEM: readonly Rewording[] = [
   [/^no matching mount at "(.*?)\/?"/, 'no mount "$1"'],
   [
     /^preflight capability check returned 403, please ensure client's policies grant access to path "(.*?)\/?"/,
-    'no mount "$1", or the policies of the token grant nothing in it',
-    'run "coffer mounts list" to list them',
+    'no mount "$1", or the policies of the token do not allow anything in it',
+    'run "coffer mounts list" to list the mounts',
   ],
   [
     /^given default lease TTL greater than given max lease TTL/,
@@ -253,7 +257,11 @@ const OF_SYSTEM: readonly Rewording[] = [
     /^'key' must be specified in request body as JSON, or 'reset' set to true/,
     'missing unseal key, or --reset',
   ],
-  [/^quota rule with similar properties exists under the name /, 'the same requests are already limited by '],
+  [
+    /^quota rule with similar properties exists under the name /,
+    'the same requests are already limited by the rate limit ',
+  ],
+  [/^invalid secret id accessor/, 'the role has no secret ID with this accessor'],
   [/^'rate' is invalid/, 'rate must be a number above 0'],
 ];
 

@@ -95,7 +95,7 @@ export class Doubts {
     const noun = secret.toLowerCase();
     throw withOtherHint(
       known,
-      `use - before the options to read the ${noun} from standard input, or --in FILE`,
+      `use --in FILE, or write "-" before the options to read the ${noun} from standard input`,
     );
   }
 

@@ -65,6 +65,6 @@ function hintFor(path: readonly string[], [name = '', ...others]: readonly strin
   if (verb === 'rewrap' && isEnvelope) return `run "coffer transit envelope rewrap --in ${file}"`;
   if (verb !== 'encrypt') return `run "${['coffer', ...path, 'KEY', ...others].join(' ')} --in ${file}"`;
   const values =
-    formatOf(name) === undefined ? '' : `, or "coffer secrets encrypt ${file}" for its values alone`;
+    formatOf(name) === undefined ? '' : `, or "coffer secrets encrypt ${file}" to encrypt only its values`;
   return `run "coffer transit envelope encrypt KEY ${file}"${values}`;
 }

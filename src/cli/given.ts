@@ -87,7 +87,7 @@ export function refuseReplacedBytes(argv: readonly string[]): void {
       throw invalid(`argument ${index + 1} is not valid UTF-8`, {
         hint:
           argv[0] === 'exec'
-            ? `let a shell make it: coffer exec … -- sh -c 'PROGRAM "$(printf "\\377")"'`
+            ? `let a shell write the bytes: coffer exec … -- sh -c 'PROGRAM "$(printf "\\377")"'`
             : 'pass it on standard input or in a file, or as base64 with --base64',
       });
   }

@@ -63,7 +63,7 @@ export const OF_KEYS: readonly Rewording[] = [
   ],
   [
     /could not validate key match between leaf certificate key and key entry in transit: provided leaf certificate public key algorithm '([^']*)' does not match the transit key type '([^']*)'/,
-    'the first certificate has an $1 key, this key has the type $2',
+    'the key of the first certificate has the type $1, but this key has the type $2',
   ],
   [/^failed to persist certificate chain: /, 'cannot store the certificate chain: '],
   [
@@ -89,7 +89,7 @@ export const OF_KEYS: readonly Rewording[] = [
   ],
   [
     /^derive-key can add a version to an imported key only/,
-    'a version can only be derived for a key that was imported or derived',
+    'derive-key can only add versions to a key that was imported, or created by derive-key',
   ],
   [/^encryption not supported for the key/, 'this key does not encrypt'],
   [/^signing not supported for the key/, 'this key does not sign'],
@@ -175,7 +175,7 @@ export const OF_KEYS: readonly Rewording[] = [
   [/^since Vault .*; forcing minimum to 1/, 'versions start at 1, so the minimum is 1'],
   [/^unknown format for (HMAC key|a key of age); .*/, 'unknown format for this key'],
   [/^unknown key type (\S+) for export type public-key/, 'keys of type $1 have no public key'],
-  [/^unsupported key type in use; must be a rsa key/, 'the destination must be an RSA key'],
+  [/^unsupported key type in use; must be a rsa key/, 'the destination key must be an RSA key'],
   [
     /^unwrapping the key failed: integrity check failed/,
     'cannot unwrap the key: it is damaged, or wrapped with another key',

@@ -265,7 +265,7 @@ async function asWorkspace(
   if (listing === undefined) return undefined;
   const list = await namesOf(listing, 'workspace');
   return (await list.has(name).catch(() => false))
-    ? `a workspace is named ${name}: for several workspaces, use "coffer tags attach TAG --workspace WS WS"`
+    ? `${name} is the name of a workspace: to tag several workspaces, use "coffer tags attach TAG --workspace WS WS"`
     : undefined;
 }
 

@@ -89,7 +89,7 @@ export function inPlainWords(error: CofferError, variables?: string, mount?: str
     return inPlainWords(reworded(error, reason, hint, error.field), variables, mount);
   const isSilent = hint === undefined || hint.startsWith(NOT_SERVED);
   if (variables !== undefined && isSilent && UNREACHABLE.test(message)) {
-    const local = `for the local store, run "unset ${variables}"`;
+    const local = `to use the local store, run "unset ${variables}"`;
     const check = `${NOT_SERVED} at the address in ${variables}`;
     return reworded(error, message, hint === undefined ? local : `${check}; ${local}`);
   }

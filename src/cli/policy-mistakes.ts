@@ -65,7 +65,7 @@ function meantIn(text: string): string | undefined {
   if (capability !== undefined) return didYouMean(capability, CAPABILITY_WORDS);
   const [, path, key] = UNKNOWN_KEY.exec(text) ?? [];
   if (key === undefined) return undefined;
-  if (path === undefined && RULE_MEMBERS.has(key)) return `write ${key} between the braces of a path`;
+  if (path === undefined && RULE_MEMBERS.has(key)) return `write ${key} inside the braces that follow a path`;
   return didYouMean(key, path === undefined ? TOP_WORDS : [...RULE_MEMBERS]);
 }
 

@@ -9,7 +9,7 @@ import type { Session } from './session.ts';
 import { withPermission } from './with-permission.ts';
 
 /** Reason for asking again. */
-const WHY = 'because what it prints or allows can be used even while the store is locked';
+const WHY = 'because what this command prints or allows can be used even while the store is locked';
 
 /**
  * Runs operations in the agent, if one has the store open. Operations that the agent does not run (it has locked
@@ -29,7 +29,7 @@ export async function openInAgent(
     return opened;
   };
   const again = async (): Promise<Runner> => {
-    session.remark(`The agent has the store open, but this command asks again, ${WHY}.`);
+    session.remark(`The store is unlocked, but its secret is needed again, ${WHY}.`);
     return outside().catch(throwing((error) => saying(`the store must be unlocked again, ${WHY}`, error)));
   };
   /** Fails for what will be refused anyway, as far as the agent can tell, before the secret is asked for. */

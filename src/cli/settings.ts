@@ -65,7 +65,7 @@ export function refuseUnmeantPlace(location: string | undefined, field = 'store'
   if (location === '') {
     throw invalid('the location of the store is empty', {
       field,
-      hint: 'check the variable that it comes from',
+      hint: 'if the location comes from a variable, check that the variable is set',
     });
   }
   const hint = location === undefined ? undefined : homeHint(location);

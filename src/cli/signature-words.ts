@@ -24,7 +24,7 @@ export function keyAmongFiles(words: readonly string[]): MeantWords | undefined 
   const [key, ...others] = words.filter((word) => !isFile(word));
   if (key === undefined || others.length > 0 || files.length === 0) return undefined;
   if (!KEY_NAME.test(key) || isThere(key) || isNamedAsSignature(key)) return undefined;
-  return { words: files, key, why: `no file ${key}: --key names the key` };
+  return { words: files, key, why: `no file ${key}; for a key with this name, use --key` };
 }
 
 /**

@@ -20,7 +20,7 @@ export async function undelivered(
     return failedAfter(
       'the operation succeeded',
       why,
-      'do not run the command again: it has made its change; a command that only reads, such as read or list, shows the result',
+      'do not run the command again: it has already made its change; to see the result, run a command that only reads, such as read or list',
     );
   return undone(session, cli.undo?.(result), unreadText(why, isCopied), why);
 }

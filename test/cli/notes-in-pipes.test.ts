@@ -53,7 +53,7 @@ describe('a note on standard error, in a pipe', () => {
     expect(await noted(here, 'secrets encrypt a.env --key nokey')).toEqual({
       exitCode: 0,
       out: '',
-      err: 'No value of a.env is encrypted with key "nokey": those that are encrypted already keep their key, app.\n',
+      err: 'No value of a.env is encrypted with key "nokey": values that are already encrypted keep their key (app).\n',
     });
     for (const line of ['secrets encrypt a.env --key app', 'secrets encrypt a.env'])
       expect((await here.run(line)).err).not.toContain('No value');
@@ -62,7 +62,7 @@ describe('a note on standard error, in a pipe', () => {
   it('says that a tag was created with the name of a workspace, and how several workspaces are given', async () => {
     const here = await withTags();
     const hint =
-      'a workspace is named ws2: for several workspaces, use "coffer tags attach TAG --workspace WS WS"';
+      'ws2 is the name of a workspace: to tag several workspaces, use "coffer tags attach TAG --workspace WS WS"';
     const line = 'workspaces tag ws1 ws2 prod';
     expect(await noted(here, line, 'tags delete ws2 --yes')).toEqual({
       exitCode: 0,

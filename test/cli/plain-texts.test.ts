@@ -127,7 +127,7 @@ describe('the command line', () => {
     ],
     [
       'error validating token: json: cannot unmarshal number into Go struct field Claims.iss of type string',
-      'error validating token: claim "iss" of the token must be text, not another value',
+      'error validating token: claim "iss" of the token is not text',
     ],
     [
       "'token_type' cannot be 'batch' when role is set to generate periodic tokens",
@@ -140,7 +140,7 @@ describe('the command line', () => {
     ['expected ephemeral AES key to be 256-bit', 'the wrapped key must begin with an AES key of 256 bits'],
     [
       'root or sudo privileges required to create orphan token',
-      'a root token or the sudo capability is required: create orphan token',
+      'a root token or the sudo capability is required to create orphan token',
     ],
   ])('says in words of its users: %s', (message, plain) => {
     expect(said(message)).toBe(plain);

@@ -229,7 +229,7 @@ describe('who may do something with a key', () => {
   it('is not asked for an operation that there is not', async () => {
     const here = await DirectoryHere.withStore();
     expect(await here.refused('policy who --key app --operation zzzzzzzz', 2)).toContain(
-      'coffer: --operation: unknown operation "zzzzzzzz" (use the words of a command below "coffer transit"',
+      'coffer: --operation: unknown operation "zzzzzzzz" (use a command of "coffer transit"',
     );
     expect(await here.refused('policy who --key app --operation decrypd', 2)).toContain(
       'did you mean "decrypt"',

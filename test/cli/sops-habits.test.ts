@@ -71,7 +71,7 @@ describe('a path of sops in the place of a name', () => {
   it('sets a value as it stands, and says so if it has the quotation marks of JSON', async () => {
     const here = await withFile();
     for (const [name, said] of [
-      ['["db"]', 'The quotation marks are part of the value: leave them out'],
+      ['["db"]', 'The quotation marks become part of the value. If that is not intended'],
       ['db', ''],
     ] as const) {
       const { err } = await here.run(['secrets', 'set', 'app.yaml', name, '"x"', '--key', 'app']);
@@ -93,7 +93,7 @@ describe('a signature', () => {
     const here = await withFile();
     await here.ok('transit keys create releases --type ed25519');
     expect(await here.refused('sign releases app.yaml', 2)).toContain(
-      '(no file releases: --key names the key: "coffer sign app.yaml --key releases")',
+      '(no file releases; for a key with this name, use --key: "coffer sign app.yaml --key releases")',
     );
     await here.ok('sign app.yaml --key releases');
     expect(await here.refused('verify app.yaml', 2)).toContain(

@@ -93,7 +93,7 @@ describe.runIf(canUseTerminals)('on a terminal', () => {
     });
     expect(exitCode).toBe(0);
     expect(text.replaceAll(/\s+/g, ' ')).toContain(
-      'The agent has the store open, but this command asks again, because what it prints or allows can be used even while the store is locked.',
+      'The store is unlocked, but its secret is needed again, because what this command prints or allows can be used even while the store is locked.',
     );
     expect(text).not.toContain('Keep the store unlocked');
   });

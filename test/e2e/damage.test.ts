@@ -129,11 +129,11 @@ describe('coffer doctor --repair', () => {
     }
     expect(await here.refused('transit keys read one', 1)).toContain(path);
     const kept = await typedAt(here, 'rekey --without-damaged', { answers: [false], columns: 1000 });
-    expect(kept).toMatchObject({ exitCode: 1, asked: ['Permanently drop what is in this file?'] });
+    expect(kept).toMatchObject({ exitCode: 1, asked: ['Permanently delete the content of this file?'] });
     expect(kept.stderr).toMatch(/ lost: .* is missing \(it holds key one\)\nNo changes made\.\n$/);
     expect((await here.run('doctor')).exitCode).toBe(1);
     const dropped = await typedAt(here, 'rekey --without-damaged', { answers: [true], columns: 1000 });
-    expect(dropped).toMatchObject({ exitCode: 0, asked: ['Permanently drop what is in this file?'] });
+    expect(dropped).toMatchObject({ exitCode: 0, asked: ['Permanently delete the content of this file?'] });
     await here.ok('doctor');
     expect(await keys()).toEqual(['three', 'two']);
     // Nothing is lost, so nothing is asked; in a pipe the option alone is the answer.

@@ -180,7 +180,7 @@ describe('coffer exec', () => {
     const at = loaderless.indexOf('/ld-');
     if (at > 0) loaderless.write('/xx-', at);
     const { stderr } = await here.run(['exec', executable('elf', loaderless)]);
-    expect(stderr).toMatch(/^Nothing was decrypted: no file was given\. [^\n]+\ncoffer: [^\n]+\n$/);
+    expect(stderr).toMatch(/^Nothing was decrypted, because no file was given\. [^\n]+\ncoffer: [^\n]+\n$/);
   });
 
   it('says of its own option after the program that options come first, and passes it on unchanged', async () => {
@@ -189,7 +189,7 @@ describe('coffer exec', () => {
       exitCode: 0,
       stdout: 'A -f app.env\n',
       stderr:
-        'Nothing was decrypted: options of coffer come before the command: coffer exec -f app.env -- echo A\n',
+        'Nothing was decrypted. Options of Coffer come before the command: coffer exec -f app.env -- echo A\n',
     });
   });
 

@@ -122,7 +122,7 @@ describe('a file in the place of a key', () => {
   it.each([
     ['encrypt', 'README.md', 2, '(keys: app, orders; run "coffer transit envelope encrypt KEY README.md")'],
     ['encrypt', './README.md', 2, 'run "coffer transit envelope encrypt KEY ./README.md"'],
-    ['encrypt', 'package.json', 2, 'or "coffer secrets encrypt package.json" for its values alone'],
+    ['encrypt', 'package.json', 2, 'or "coffer secrets encrypt package.json" to encrypt only its values'],
     ['decrypt', 'README.md', 3, 'run "coffer transit envelope decrypt --in README.md"'],
     ['rewrap', 'README.md', 3, 'run "coffer transit envelope rewrap --in README.md"'],
     ['sign', 'README.md', 3, 'run "coffer transit sign KEY --in README.md"'],

@@ -98,7 +98,7 @@ describe('a value and its name', () => {
     await here.ok('transit keys create app');
     for (const more of ['', ' --key app'])
       expect(await here.refused(`secrets set .env NEWKEY=hush${more}`, 2)).toBe(
-        'coffer: NAME: NEWKEY=… has a value in the place of the name (give the value apart: run "coffer secrets set .env NEWKEY", which asks for it or reads it from a pipe)',
+        'coffer: NAME: NEWKEY=… is a name with a value, not a name (give the value separately: run "coffer secrets set .env NEWKEY", which asks for it or reads it from a pipe)',
       );
     await here.ok('secrets set .env NEWKEY --key app', { input: 'hush' });
     expect(await here.ok('secrets get .env NEWKEY')).toBe('hush');

@@ -62,7 +62,7 @@ describe('a place that was not meant', () => {
 
   it('is an empty one, of a variable that is not set', async () => {
     expect(await here.refused(['status', '--store', ''], 2)).toBe(
-      'coffer: --store: the location of the store is empty (check the variable that it comes from)',
+      'coffer: --store: the location of the store is empty (if the location comes from a variable, check that the variable is set)',
     );
     expect(await here.refused(['store', 'copy', '', 'copy'], 2)).toContain('FROM: the location of the store');
     expect(await here.refused('store copy store ~/copy', 2)).toContain('TO: cannot use ~/copy as a store');
@@ -367,7 +367,7 @@ describe('an address in a variable at which nothing answers', () => {
     const elsewhere = here.with({ COFFER_ADDR: address });
     for (const line of ['status', 'transit keys list'])
       expect(await elsewhere.refused(line, 1)).toContain(
-        'is running at the address in COFFER_ADDR; for the local store, run "unset COFFER_ADDR")',
+        'is running at the address in COFFER_ADDR; to use the local store, run "unset COFFER_ADDR")',
       );
     expect(await elsewhere.refused('doctor', 2)).toContain(
       'run it on the machine with the store, after "unset COFFER_ADDR"; --store DIR takes precedence',

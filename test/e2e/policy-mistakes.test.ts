@@ -27,7 +27,7 @@ describe('a mistake in a policy', () => {
     ['path "a" { capabilities = [read] }', 'found "read"', 'put words in double quotes: "read"; '],
     ['path "a" { capabilites = ["read"] }', 'invalid key "capabilites"', 'did you mean "capabilities"? '],
     ['pth "a" {}', 'invalid key "pth"', 'did you mean "path"? '],
-    ['capabilities = ["read"]', 'invalid key', 'write capabilities between the braces of a path; '],
+    ['capabilities = ["read"]', 'invalid key', 'write capabilities inside the braces that follow a path; '],
     [
       'path "a" { capabilities = ["raed"] }',
       'invalid capability "raed"',

@@ -42,7 +42,7 @@ describe('a removal', () => {
     expect((await alice.place.run('team remove bob --yes')).stderr).toContain('Removed bob. All keys have');
     const again = await alice.place.run('team remove bob --yes -o json');
     expect(again.exitCode).toBe(0);
-    expect(again.stderr).toContain('No changes made: bob was removed before.\nbob could read these values.');
+    expect(again.stderr).toContain('No changes made: bob was already removed.\nbob could read these values.');
     expect(again.stderr).not.toContain('Removed bob');
     expect(JSON.parse(again.stdout)).toMatchObject({ name: 'bob', to_change: [{ file: 'app.env' }] });
   });

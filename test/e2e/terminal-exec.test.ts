@@ -31,7 +31,7 @@ describe.skipIf(!canUseTerminals)('coffer exec on a terminal', () => {
     const here = await place();
     const { text } = onTerminal(here, 'coffer exec -- echo hello');
     expect(text.replaceAll('\n', ' ')).toContain(
-      'Nothing was decrypted: no file was given. To use app.env: coffer exec -f app.env -- echo hello',
+      'Nothing was decrypted, because no file was given. To use app.env: coffer exec -f app.env -- echo hello',
     );
     expect(text).toContain('hello');
     writeFileSync(here.file('.coffer.yaml'), '');

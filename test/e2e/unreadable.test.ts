@@ -32,7 +32,9 @@ describe.runIf(process.platform === 'linux')('bytes that are no UTF-8', () => {
   it('are refused as an argument of a program, with a way to make them', async () => {
     const { exitCode, stderr } = await here.shell(`coffer exec -- printf $'a\\xff'`);
     expect(exitCode).toBe(2);
-    expect(stderr).toContain(`let a shell make it: coffer exec … -- sh -c 'PROGRAM "$(printf "\\377")"'`);
+    expect(stderr).toContain(
+      `let a shell write the bytes: coffer exec … -- sh -c 'PROGRAM "$(printf "\\377")"'`,
+    );
     expect((await here.shell(`coffer exec -- sh -c 'printf "$(printf "\\377")"' | od -An -tx1`)).stdout).toBe(
       ' ff\n',
     );

@@ -192,6 +192,6 @@ function once<T>(value: T | undefined): () => T | undefined {
 
 function endOnSignals(agent: Agent): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => void agent.lock(`it got ${signal}`));
+    process.on(signal, () => void agent.lock(`it received ${signal}`));
   }
 }

@@ -125,7 +125,7 @@ function fittingTable(entries: readonly AuditEntry[], columns: number): Table {
   const days = new Set(entries.map(({ time }) => timeText(time).slice(0, DATE_LENGTH)));
   const [day = ''] = days.size === 1 ? days : [];
   const short = day === '' ? shortTime : clockTime;
-  const summary = `${day === '' ? 'Local times' : `${day}, local times`}; everything: -o wide`;
+  const summary = `${day === '' ? 'Local times' : `${day}, local times`}; use -o wide for the full table`;
   const time = { head: 'Time', text: (entry: AuditEntry) => short(timeText(entry.time)) };
   const withOperation = [time, USER, OPERATION, PATH, SHORT_RESULT];
   if (isFitting(entries, withOperation, columns)) return { ...tableOf(entries, withOperation), summary };

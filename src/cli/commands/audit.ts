@@ -126,7 +126,7 @@ export const show: OwnCommand = {
 
 const noLog = (file: string): CofferError =>
   invalid(`${file === '-' ? 'the input' : file} is not an audit log`, {
-    hint: 'name the file that a server writes: coffer serve --audit-log FILE',
+    hint: 'use the file that "coffer serve --audit-log FILE" writes',
   });
 
 /** Number of requests in memory before those that are not shown are dropped. */
@@ -296,7 +296,7 @@ const MOST_NAMES = 10_000;
 /** Display name of the tokens of all AppRole roles. */
 const APPROLE = 'approle';
 const ROLES_UNNAMED =
-  'an older release did not record the role of AppRole: use --user approle, or --user ACCESSOR';
+  'older releases of Coffer did not record the roles of AppRole logins: use --user approle or --user ACCESSOR';
 
 /** Users of an audit log, of which one may be asked for by any name that a table shows. */
 class AuditUsers {

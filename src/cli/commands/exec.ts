@@ -109,11 +109,11 @@ async function withoutFile(session: Session, words: readonly string[]): Promise<
   if (at !== -1) {
     const file = shellWord(words[at + 1] ?? '');
     const rest = [...words.slice(0, at), ...words.slice(at + 2)].map(shellWord).join(' ');
-    return `Nothing was decrypted: options of coffer come before the command: coffer exec -f ${file} -- ${rest}`;
+    return `Nothing was decrypted. Options of Coffer come before the command: coffer exec -f ${file} -- ${rest}`;
   }
   const program = words.map(shellWord).join(' ');
   const path = await fileWithRule(new Rulebook(session.quietly())).catch(() => undefined);
-  return `Nothing was decrypted: no file was given. To use ${path ?? 'a file'}: coffer exec -f ${shellWord(path ?? 'FILE')} -- ${program}`;
+  return `Nothing was decrypted, because no file was given. To use ${path ?? 'a file'}: coffer exec -f ${shellWord(path ?? 'FILE')} -- ${program}`;
 }
 
 /** Returns a file of the working directory that a rule of `.coffer.yaml` is about. */

@@ -102,7 +102,7 @@ async function slotsOf(session: Session, options: Given['options']): Promise<rea
 
 function saying(directory: string, { slots }: InitResult): string {
   const ways = slots.map(({ kind }) => kindNames[kind]);
-  const only = ways.length === 1 ? '; nothing else unlocks it, so keep it safe' : '';
+  const only = ways.length === 1 ? '. Keep it safe: nothing else unlocks the store' : '';
   return `Created store ${directory}. Unlock it with ${alternatives(ways)}${only}.`;
 }
 

@@ -199,7 +199,7 @@ async function loggedIn(
 /** Message about a role or secret ID that a server does not accept, for whatever reason. */
 const OF_SECRET_ID = /^invalid role or secret ID/;
 const SECRET_ID_HINT =
-  'the secret ID may have expired, or been used as often as its role allows: an administrator makes another one with ' +
+  'the secret ID may have expired, or been used as often as its role allows: an administrator creates another one with ' +
   '"coffer auth approle secret-id ROLE"';
 
 /** Beginnings of error messages about a login with missing parameters. */

@@ -21,7 +21,7 @@ import { shellWord } from '../terminal/shell-word.ts';
 const KEY = 'key';
 const OPERATION = 'operation';
 const OPERATION_HINT =
-  'use the words of a command below "coffer transit", such as decrypt or "keys delete", or a capability and a path';
+  'use a command of "coffer transit", such as decrypt or "keys delete"; or give CAPABILITY and PATH instead';
 
 export const who: OwnCommand = {
   arguments: [
@@ -152,9 +152,9 @@ const entriesBelow = (
 function onKey(declaration: Operation, operation: string, name: string, mount: string) {
   const found = routeOnKey(declaration);
   if (found === undefined) {
-    throw invalid(`the path of "${operation}" does not depend on the key alone`, {
+    throw invalid(`the API path of "${operation}" has other variable parts than the key`, {
       field: `--${OPERATION}`,
-      hint: 'use a capability and a path',
+      hint: 'give CAPABILITY and PATH instead',
     });
   }
   const { route, param } = found;

@@ -100,7 +100,7 @@ function sayLeft(session: Session, { path, file, places, key }: Sealing): void {
   const others = new Set(file.places.flatMap(({ sealed }) => sealed?.key ?? []));
   if (places.length === 0 && others.size > 0 && !others.has(key.name))
     session.say(
-      `No value of ${path} is encrypted with key "${key.name}": those that are encrypted already keep their key, ${[...others].join(', ')}.`,
+      `No value of ${path} is encrypted with key "${key.name}": values that are already encrypted keep their key (${[...others].join(', ')}).`,
     );
   const left =
     file.places.filter((place) => place.sealed === undefined && isSecret(place, undefined)).length -
@@ -126,7 +126,7 @@ async function printEncrypted(
   if (!options.has(KEY))
     throw invalid('no key given to encrypt standard input with', {
       field: KEY,
-      hint: `use --key NAME: ${RULES_NAME} is for files with names`,
+      hint: `use --key NAME: ${RULES_NAME} has no rules for standard input`,
     });
   const read = await openPiped(session, options);
   const key = new Files(session, options).keyFor(session, read);

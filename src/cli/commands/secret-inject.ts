@@ -113,7 +113,7 @@ const referencesIn = (text: string, shown: string, directory: string): readonly 
 function refuseBareValues(shown: string, text: string): void {
   for (const { start } of valuesIn(text)) {
     throw invalid(
-      `${shown}:${lineAt(text, start)}: a bare ciphertext cannot be decrypted here: it has no name`,
+      `${shown}:${lineAt(text, start)}: a ciphertext without the name of a value cannot be decrypted here`,
       {
         hint: 'use {{ coffer:FILE#NAME }}, or --format if the input is .env, YAML or JSON',
       },

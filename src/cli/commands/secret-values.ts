@@ -158,7 +158,9 @@ export const set: Command = {
 /** Tells the user who typed a name as sops writes it that the value is not JSON, as it is there. */
 function warnOfQuotes(session: Session, value: string): void {
   if (value.length > 1 && value.startsWith('"') && value.endsWith('"'))
-    session.say('The quotation marks are part of the value: leave them out for a value without them.');
+    session.say(
+      'The quotation marks become part of the value. If that is not intended, set the value again without them.',
+    );
 }
 
 /** Name and value in one word, as in the file. */
@@ -171,9 +173,9 @@ const ASSIGNMENT = /^([\w.-]+)=/;
 function refuseValueInName({ path, format }: ReadFile, typed: string): void {
   const [, name] = ASSIGNMENT.exec(typed) ?? [];
   if (name === undefined || format.name !== 'dotenv') return;
-  throw invalid(`${name}=… has a value in the place of the name`, {
+  throw invalid(`${name}=… is a name with a value, not a name`, {
     field: 'NAME',
-    hint: `give the value apart: run "coffer secrets set ${shellWord(path)} ${name}", which asks for it or reads it from a pipe`,
+    hint: `give the value separately: run "coffer secrets set ${shellWord(path)} ${name}", which asks for it or reads it from a pipe`,
   });
 }
 

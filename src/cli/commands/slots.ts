@@ -128,7 +128,9 @@ export const remove: OwnCommand = {
     session.refuseRemote();
     const others = await slotsBeside(session, named);
     if (others !== undefined)
-      session.remark(`No slot has the ID ${named} (${others}). Labels are read once the store is unlocked.`);
+      session.remark(
+        `No slot has the ID ${named} (${others}). Labels can only be read after the store is unlocked.`,
+      );
     return removing(session, named).catch(
       throwing((error) => {
         const known = asCofferError(error);
@@ -244,8 +246,9 @@ async function resealed(
     if (!(error instanceof DamageError)) throw error;
     const { findings } = error;
     for (const finding of findings) session.warn(`lost: ${finding.file} ${findingText(finding)}`);
-    const what = findings.length === 1 ? 'what is in this file' : `what is in these ${findings.length} files`;
-    return (await session.confirmed(async () => `Permanently drop ${what}?`)) ? seal(true) : undefined;
+    const what =
+      findings.length === 1 ? 'the content of this file' : `the content of these ${findings.length} files`;
+    return (await session.confirmed(async () => `Permanently delete ${what}?`)) ? seal(true) : undefined;
   }
 }
 

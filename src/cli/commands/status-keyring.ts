@@ -32,7 +32,7 @@ export async function keyringFacts(session: Session): Promise<readonly (readonly
     ];
   } catch {
     // What is wrong with the keyring, the commands that use it tell in full.
-    return [['Keyring', `${spelled(id)}, which cannot be used: run "coffer team"`]];
+    return [['Keyring', `${spelled(id)} (cannot be used: run "coffer team" to see why)`]];
   }
 }
 

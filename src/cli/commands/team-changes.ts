@@ -82,7 +82,7 @@ export const add: Command = {
     }
     if (
       isThere &&
-      !(await session.confirmed(async () => `${name} is already a member. Add this key as another one?`))
+      !(await session.confirmed(async () => `${name} is already a member. Add another key for this member?`))
     )
       return FAILED;
     const changes = await Changes.begin(session, keyring);
@@ -127,7 +127,7 @@ function sayUnknown(session: Session, changes: Changes): void {
     .map((fact) => `${fact.card.name} (added by ${nameOf(changes.state, fact.by)})`);
   if (unknown.length > 0)
     session.warn(
-      `with this ID, members that this machine does not know are trusted as well: ${unknown.join(', ')} (send it only if they belong to the team)`,
+      `anyone who trusts the ID printed here also trusts members that this machine does not know: ${unknown.join(', ')} (send the ID only if they belong to the team)`,
     );
 }
 
@@ -167,8 +167,8 @@ function recipientFrom(given: string): string {
   const [only, other] = lines.length > 1 ? good.filter((line) => !line.startsWith('ssh-rsa ')) : good;
   if (only !== undefined && other === undefined) return only;
   const none = isPathLike(all)
-    ? `no such file ${given}, and not a public key`
-    : 'not a public key that can be encrypted to';
+    ? `${given} is neither a file nor a public key`
+    : 'not a public key of a supported type';
   throw invalid(only === undefined ? none : 'more than one public key given', {
     field: 'RECIPIENT',
     hint:
@@ -233,7 +233,7 @@ export const remove: Command = {
     await printDocument(session, { name, id: changes.newestId, to_change: listed });
     const isUnchanged = changes.newestId === before && files.every(({ changed }) => changed === 0);
     const removed = card === undefined ? name : `the key ${card} of ${name}`;
-    if (cards.length === 0 && isUnchanged) session.say(`No changes made: ${removed} was removed before.`);
+    if (cards.length === 0 && isUnchanged) session.say(`No changes made: ${removed} was already removed.`);
     else if (cards.length === 0) session.say(`Finished removing ${removed}: an earlier run was interrupted.`);
     else session.say(`Removed ${name}. All keys have a new version: ${keyNames(changes.state).join(', ')}.`);
     sayWhatFollows(changes, name, listed);

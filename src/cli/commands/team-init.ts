@@ -89,7 +89,7 @@ export const init: OwnCommand = {
     session.say(
       `Created the keyring ${join(folder, KEYRING)} for this ${folder === '.' ? 'repository' : 'folder'}. You are its admin, as ${name}, with ${own.where}.`,
     );
-    session.say(`It has the key ${key}. To commit it: git add ${join(folder, KEYRING)}`);
+    session.say(`Its first key is ${key}. To commit the keyring: git add ${join(folder, KEYRING)}`);
     sayOnlyWay(changes);
     sayHowToMove(session, stranded, key);
     session.remark(

@@ -253,7 +253,7 @@ function allowedTrust(text: string, identity: string, namespace: string): Trust 
     judge: ({ key }) =>
       allowed.some((signer) => signer.key === signerKey(key))
         ? undefined
-        : `the allowed signers do not list ${sshFingerprint(key)} for ${identity} now` +
+        : `the allowed signers file does not currently list ${sshFingerprint(key)} for ${identity}` +
           (misread === undefined ? '' : `; ${misread.why}`),
   };
 }
@@ -358,7 +358,7 @@ async function difference(hasher: FileHasher, path: string, sha256: string): Pro
   const absent = notRead(path);
   if (absent !== undefined) return absent;
   const digest = await hasher.hash(path, 'sha256', MANIFEST);
-  return digest.toString('hex') === sha256 ? undefined : 'is not the file on the list';
+  return digest.toString('hex') === sha256 ? undefined : 'does not match its checksum in the list';
 }
 
 /**

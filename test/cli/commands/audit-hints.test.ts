@@ -47,7 +47,7 @@ it('says of a role that is not found that an older log has no roles', async () =
   expect(await runCommandLine(['audit', 'show', '-', '--user', 'app2'], streams, {})).toBe(0);
   expect(streams.written).toMatchObject({
     out: '',
-    err: 'No requests of user "app2" in standard input (an older release did not record the role of AppRole: use --user approle, or --user ACCESSOR)\n',
+    err: 'No requests of user "app2" in standard input (older releases of Coffer did not record the roles of AppRole logins: use --user approle or --user ACCESSOR)\n',
   });
 });
 

@@ -180,7 +180,7 @@ describe('coffer audit show', () => {
       const lines = await drawn(columns);
       expect(lines).toHaveLength(records.length + FRAME + SUMMARY);
       expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
-      expect(lines.at(-SUMMARY)).toMatch(/^\d{4}-\d\d-\d\d, local times; everything: -o wide$/);
+      expect(lines.at(-SUMMARY)).toMatch(/^\d{4}-\d\d-\d\d, local times; use -o wide for the full table$/);
     });
 
     it('shortens the time, leaves out the column of operations, and cuts paths in front', async () => {
@@ -253,7 +253,7 @@ describe('coffer audit show', () => {
       const two = [record('sys/mounts'), { ...record('sys/health'), time: '2026-03-01T12:00:00Z' }];
       const text = (await drawn(50, '', two)).join('\n');
       expect(text).toMatch(/│ 03-0\d \d\d:\d\d │/);
-      expect(text).toContain('Local times; everything: -o wide');
+      expect(text).toContain('Local times; use -o wide for the full table');
     });
 
     it('leaves a wide terminal its full times and operations', async () => {
@@ -288,7 +288,7 @@ describe('coffer audit show', () => {
   it('refuses a file without a single record, but not an empty one', async () => {
     const key = join(temporaryDirectory(cleaning), 'master.key');
     writeFileSync(key, 'BASE64\n');
-    const advice = '(name the file that a server writes: coffer serve --audit-log FILE)';
+    const advice = '(use the file that "coffer serve --audit-log FILE" writes)';
     expect(await shown(key)).toEqual({
       exitCode: 2,
       rows: [],

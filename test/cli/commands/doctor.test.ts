@@ -55,7 +55,7 @@ describe('doctor on a terminal', () => {
 });
 
 describe('rekey without what is damaged', () => {
-  const QUESTION = 'Permanently drop what is in these 2 files?';
+  const QUESTION = 'Permanently delete the content of these 2 files?';
 
   it('asks before it drops anything, and changes nothing after a no', async () => {
     const { here, lost } = await damaged();
@@ -87,6 +87,6 @@ describe('rekey without what is damaged', () => {
     rmSync(here.file(`.store/generation-2/documents/${last}`));
     const prompts = promptsDouble([false]);
     const { exitCode } = await here.run('rekey --without-damaged', { prompts });
-    expect([exitCode, prompts.asked]).toEqual([1, ['Permanently drop what is in this file?']]);
+    expect([exitCode, prompts.asked]).toEqual([1, ['Permanently delete the content of this file?']]);
   });
 });

@@ -35,7 +35,7 @@ describe('coffer secrets encrypt -', () => {
     const here = await DirectoryHere.withStore();
     for (const [line, said] of [
       ['- --key app', 'use --format dotenv|yaml|json'],
-      ['- --format dotenv', 'use --key NAME: .coffer.yaml is for files with names'],
+      ['- --format dotenv', 'use --key NAME: .coffer.yaml has no rules for standard input'],
       ['- x.env --format dotenv --key app', 'cannot be combined with other files'],
       ['x.env - --format dotenv --key app', 'cannot be combined with other files'],
     ] as const) {

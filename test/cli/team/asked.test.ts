@@ -50,7 +50,7 @@ describe('the question of a change of a team', () => {
     const repository = await withBob();
     const facts = repository.facts;
     const line = `team add bob ${freshKey()}`;
-    const question = ['bob is already a member. Add this key as another one?'];
+    const question = ['bob is already a member. Add another key for this member?'];
     expect(await asked(repository, line, [false])).toEqual({
       exitCode: 1,
       err: 'No changes made.\n',

@@ -105,7 +105,7 @@ export const client: Client = {
         (alice team add bob age1batchpass1s48w5f 2>&1 || true)
         alice team -o json | grep -c bob || true`;
       const said = await team(bench, lines);
-      match(said, /not a public key that can be encrypted to/);
+      match(said, /not a public key of a supported type/);
       match(said, /age-plugin-batchpass exited early/);
       match(said, /\n0\n$/);
     },

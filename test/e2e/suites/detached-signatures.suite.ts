@@ -94,10 +94,10 @@ export const detachedSignaturesSuite: Suite = (here) => {
     file('dist/b', 'altered');
     expect(await verify()).toMatchObject({
       exitCode: 5,
-      stdout: 'dist/SHA256SUMS: not valid: b is not the file on the list\n',
+      stdout: 'dist/SHA256SUMS: not valid: b does not match its checksum in the list\n',
     });
     rmSync(here().file('dist/deep/c'));
-    expect((await verify()).stdout).toContain('b is not the file on the list, and 1 more');
+    expect((await verify()).stdout).toContain('b does not match its checksum in the list, and 1 more');
     file('dist/SHA256SUMS', list.replace('  a', '  ../a'));
     expect(await verify()).toMatchObject({ exitCode: 5 });
     await here().ok('sign dist/SHA256SUMS --key lists --force');

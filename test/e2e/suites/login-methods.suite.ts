@@ -85,7 +85,7 @@ export const loginMethodsSuite: Suite = (here) => {
     const create = 'auth userpass write ada --token-policies clerk';
     for (const input of ['', 'the next name\n'])
       expect(await place.refused(create, 2, { input })).toBe(
-        'coffer: password: must provide either password or password_hash (use - before the options to read the password from standard input, or --in FILE)',
+        'coffer: password: must provide either password or password_hash (use --in FILE, or write "-" before the options to read the password from standard input)',
       );
     expect(await place.refused('auth userpass write ada --token-policies clerk password=hunter2', 2)).toMatch(
       /^coffer: password: secrets cannot be passed as arguments: other users could see them \((?!.*hunter2)/,

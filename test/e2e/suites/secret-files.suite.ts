@@ -201,7 +201,7 @@ export const secretFilesSuite: Suite = (here) => {
     );
     const [value = ''] = valuesOf('source.env');
     expect(await here().refused('secrets inject', 2, { input: `x\n${value}` })).toContain(
-      'standard input:2: a bare ciphertext cannot be decrypted here: it has no name',
+      'standard input:2: a ciphertext without the name of a value cannot be decrypted here',
     );
   });
 
