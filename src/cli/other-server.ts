@@ -30,7 +30,7 @@ function warnOnce(session: Session): void {
   if (name === undefined) return;
   warned.add(session);
   session.warn(
-    `${name} is set, but the command uses the local store, which takes precedence (to use the server, give --address "$${name}" or set COFFER_ADDR)`,
+    `${name} is set, but the command uses the local store, which takes precedence (for the server, use --address "$${name}" or set COFFER_ADDR)`,
   );
 }
 

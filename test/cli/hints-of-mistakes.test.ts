@@ -178,7 +178,7 @@ describe('a mistake is answered before anything is asked:', () => {
     const prompts = promptsDouble([], true);
     const asked = await here.run('slots remove abc', { ...locked, prompts, terminals: ['in', 'out', 'err'] });
     expect(asked.err).toMatch(
-      /^No slot has the ID abc \(the slots are [0-9a-f]{16} \(master key\)\)\. Labels are/,
+      /^No slot has the ID abc \(the slots are [0-9a-f]{16} \(master key\)\)\. Labels can/,
     );
   });
 

@@ -30,7 +30,7 @@ describe('VAULT_ADDR beside a local store', () => {
     await run(`init --store ${join(directory, 'coffer')}`, false);
     for (const line of ['transit keys list', 'status']) {
       expect(await run(line, true)).toContain(
-        'coffer: warning: VAULT_ADDR is set, but the command uses the local store, which takes precedence (to use the server, give --address "$VAULT_ADDR" or set COFFER_ADDR)\n',
+        'coffer: warning: VAULT_ADDR is set, but the command uses the local store, which takes precedence (for the server, use --address "$VAULT_ADDR" or set COFFER_ADDR)\n',
       );
       expect(await run(line, true, 'BAO_ADDR')).toContain('use --address "$BAO_ADDR"');
       expect(await run(line, false)).toBe('');
@@ -77,7 +77,7 @@ describe('VAULT_ADDR beside a local store', () => {
       return { exitCode, err: streams.written.err };
     };
     const warning =
-      'coffer: warning: VAULT_ADDR is set, but the command uses the local store, which takes precedence (to use the server, give --address "$VAULT_ADDR" or set COFFER_ADDR)\n';
+      'coffer: warning: VAULT_ADDR is set, but the command uses the local store, which takes precedence (for the server, use --address "$VAULT_ADDR" or set COFFER_ADDR)\n';
     const missing = await run('transit keys read nowhere');
     expect(missing.exitCode).toBe(3);
     expect(missing.err.split(warning)).toEqual(['', expect.stringContaining('key "nowhere" not found')]);

@@ -127,7 +127,7 @@ function sayUnknown(session: Session, changes: Changes): void {
     .map((fact) => `${fact.card.name} (added by ${nameOf(changes.state, fact.by)})`);
   if (unknown.length > 0)
     session.warn(
-      `anyone who trusts the ID printed here also trusts members that this machine does not know: ${unknown.join(', ')} (send the ID only if they belong to the team)`,
+      `other machines that trust the ID printed here also trust members that this machine does not know: ${unknown.join(', ')} (send the ID only if they belong to the team)`,
     );
 }
 
