@@ -24,7 +24,7 @@ describe('a removal', () => {
       'coffer: RECIPIENT: this is a private key (use its public key, e.g. the file with .pub)',
     );
     expect(await alice.place.refused('team add eve nofile.pub', 2)).toContain(
-      'RECIPIENT: no such file nofile.pub, and not a public key (use age1…',
+      'RECIPIENT: nofile.pub is neither a file nor a public key (use age1…',
     );
     rmSync(alice.place.file('eve'));
     expect(await alice.place.refused('team remove alice', 1)).toMatch(

@@ -222,8 +222,10 @@ async function foreseeSecret(values: JsonObject, runner: Runner): Promise<void> 
 async function foreseeAccessor(values: JsonObject, runner: Runner): Promise<void> {
   const { data, statusCode } = await runner.run(lookupAccessor, values);
   if (data !== undefined && statusCode !== 404) return;
-  const text = `the role has no secret ID with the accessor "${values['secret_id_accessor']}"`;
-  throw notFound(ownWords(text), { field: 'secret_id_accessor', hint: LIST });
+  throw notFound(`the role has no secret ID with the accessor "${values['secret_id_accessor']}"`, {
+    field: 'secret_id_accessor',
+    hint: LIST,
+  });
 }
 
 export const destroy = approleOperation({
