@@ -69,7 +69,7 @@ describe('an admin who means harm', () => {
     push(bob);
     pull(carol);
     const listed = await carol.place.run('team list');
-    expect(listed.stderr).toContain('calls carol zoe');
+    expect(listed.stderr).toContain('gives the member carol the wrong name zoe');
     expect(await membersOf(carol)).toEqual(['alice', 'bob', 'carol']);
     pull(alice);
     await writes(alice, 'x');
