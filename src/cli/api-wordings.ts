@@ -14,6 +14,7 @@ const OF_LOGINS: readonly Rewording[] = [
     'an HMAC key needs a valid size',
     'use 32 to 512 bytes',
   ],
+  [/^invalid parameter set {2}for key type (\S+)/, 'the key type $1 needs a parameter set'],
   [
     /^batch tokens cannot be root tokens/,
     'a batch token cannot have the policy root',
@@ -66,7 +67,7 @@ const OF_LOGINS: readonly Rewording[] = [
   [
     /^given role path suffix contains invalid characters; must match .*/,
     'invalid path_suffix',
-    'use letters, digits, "_", "-" and "."',
+    'use at least 3 letters, digits, "_", "-" or "."; the first and the last cannot be "-" or "."',
   ],
   [
     /^token policies (\([^)]*\)) must be subset of the role's allowed policies (\([^)]*\))/,

@@ -15,7 +15,7 @@ import { duration, flag, text } from '../declaration/params.ts';
 const leaseId = text({ help: 'ID of the lease.', default: '' });
 
 const prefixParam = text({
-  help: 'Path at which the tokens were issued, e.g. auth/approle for all logins with this method.',
+  help: 'Path at which the tokens were issued, e.g. auth/approle for all logins with this method. Tokens that never expire are not revoked.',
   required: true,
   cli: { positional: true, metavar: 'PATH' },
 });
@@ -152,7 +152,7 @@ export const revokePrefix = accessOperation({
     done: ({ prefix }, _data, _existing, missing) =>
       missing === 1
         ? `No login method ${trimSlashes(String(prefix))}/; nothing was revoked.`
-        : `Revoked all tokens issued at ${trimSlashes(String(prefix))}/.`,
+        : `Revoked all tokens issued at or below ${trimSlashes(String(prefix))}/, except those that never expire.`,
     examples: {
       'coffer token revoke-prefix auth/approle':
         'Revoke all tokens of a login method, including batch tokens',
