@@ -48,7 +48,7 @@ export const certificatesSuite: Suite = (here) => {
     expect(await here().refused('transit keys csr site junk', 2)).toContain('could not decode PEM CSR');
     const root = openssl.read('root.pem');
     expect(await here().refused('transit keys set-certificate site', 2, { input: root })).toContain(
-      'the first certificate is of a CA, not of the key',
+      'the first certificate is the certificate of a CA, not of the key',
     );
     await here().refused('transit keys export symmetric --key-type certificate-chain', 2);
   });
