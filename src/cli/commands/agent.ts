@@ -137,9 +137,9 @@ export const offer: OwnCommand = {
   arguments: [keyArgument],
   options: [...doorOptions((kind) => `Offer the key to ${kind.programs}. ${usesText(kind)}`), ...useOptions],
   details:
-    'Other programs can use the key while the store is unlocked; the key itself never leaves the ' +
-    'agent. No key is offered by default, and an offer lasts until "coffer agent withdraw". ' +
-    'Offering a key again replaces what was allowed before.',
+    'Other programs can use the key while the store is unlocked; the key itself never leaves the agent. No key ' +
+    'is offered by default, and an offer lasts until "coffer agent withdraw". Offering a key again replaces the ' +
+    'uses that were allowed before.',
   examples: [
     ['coffer agent offer laptop --ssh', 'Use a key for ssh logins and signed git commits'],
     ['coffer agent offer laptop --ssh --use login --confirm', 'Allow only logins, and confirm each one'],

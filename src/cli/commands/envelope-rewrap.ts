@@ -43,7 +43,7 @@ export const command: Command = {
     ],
     [
       'coffer transit envelope rewrap orders --in backups',
-      'Rewrap all files in a directory that use this key',
+      'Rewrap all files in a directory that are encrypted with the key "orders"',
     ],
     [
       'coffer transit envelope rewrap --in dump.sql.age --recipient @team.txt --recipient inbox',

@@ -150,7 +150,7 @@ export const decrypt: Command = {
     ['coffer transit envelope decrypt --in dump.sql.coffer --out dump.sql', 'Decrypt a file'],
     [
       'coffer transit envelope decrypt orders < shop.coffer | psql shop',
-      'Decrypt a stream; fail if it uses another key',
+      'Decrypt a stream; fail if another key than "orders" is needed',
     ],
     [
       'coffer transit envelope decrypt --in disk.coffer --offset 1048576 --length 512',

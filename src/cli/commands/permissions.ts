@@ -58,7 +58,7 @@ export const who: OwnCommand = {
     ],
     [
       'coffer policy who --key orders --operation decrypt',
-      'The same, named by key and command instead of by path',
+      'Name the key and the operation, instead of a capability and a path',
     ],
     ['coffer policy who --key orders --operation "keys delete" -o json', 'Print JSON'],
   ],
@@ -261,7 +261,7 @@ export const capabilities: OwnCommand = {
     ['coffer token capabilities transit/encrypt/orders', 'Check what your token may do'],
     [
       'coffer token capabilities transit/keys/orders --accessor 6f2a9c0e4b7d1f35a8c2e6094d7b13f5a0c8e291',
-      'Check another token, see "coffer token list"',
+      'Check the token with this accessor, see "coffer token list"',
     ],
   ],
   async run(session, given) {

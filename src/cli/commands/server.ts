@@ -53,9 +53,9 @@ export const unseal: OwnCommand = {
     switching(RESET, 'Discard the recovery shares provided so far.', { excludes: [IN] }),
   ],
   details:
-    'The secret is a master key, a passphrase, the contents of a text key file, or one recovery ' +
-    'share; run the command once per share. It is read from the terminal, a file or standard input, ' +
-    'never from an argument, which other users can see.',
+    'The secret is a master key, a passphrase, the contents of a text key file, or one recovery share; run the ' +
+    'command once per share. The secret is read from the terminal, a file or standard input, never from an ' +
+    'argument, which other users can see.',
   examples: [
     ['coffer unseal --address https://coffer.example.com:8200', 'Unseal; prompts for the secret'],
     [

@@ -220,7 +220,7 @@ function namingTarget(error: unknown): never {
 
 export const migrate: OwnCommand = {
   details:
-    'Run it as a database role that may create and alter tables; all other commands only read and ' +
+    'Run this command as a database role that may create and alter tables; all other commands only read and ' +
     'write rows. Does nothing if the tables are up to date, or if the store is a directory.',
   examples: [
     [

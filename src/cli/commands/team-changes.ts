@@ -307,7 +307,7 @@ export const settle: OwnCommand = {
     'Restores deleted files of the keyring from the git history of this clone, gives keys to members ' +
     'that wait for them, and replaces the keys that a removed member had. Running it again changes ' +
     'nothing more.',
-  examples: [['coffer team settle', 'Run after a merge']],
+  examples: [['coffer team settle', 'Complete a merge']],
   async run(session, { options }) {
     const place = await keyringHere(session);
     const isRestored = bringBack(session, place);

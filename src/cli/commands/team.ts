@@ -51,7 +51,10 @@ export const openKeyringHere = async (
 ): Promise<TeamKeyring> =>
   openKeyring(session, { place: await keyringHere(session), identity: identityIn(options), ...purpose });
 
-const idArgument = argument('ID', 'ID from a colleague, in person or by chat, not from the repository.');
+const idArgument = argument(
+  'ID',
+  'ID that a colleague gave you in person or by chat; do not take it from the repository.',
+);
 
 export const trust: OwnCommand = {
   arguments: [idArgument],
@@ -60,7 +63,7 @@ export const trust: OwnCommand = {
     'Checks that the keyring of the repository contains the change with this ID and all earlier ones, and ' +
     'records on this machine that the keyring is genuine. "coffer team add" prints the ID of the change that it ' +
     'makes. If two admins removed each other, ask in person which one stays, and use the ID of the removal that ' +
-    'this admin made; the error names both IDs.',
+    'this admin made; the error message names both IDs.',
   examples: [
     [
       'coffer team trust 22sx-08km-gprp-h0n6-x84k-5x7n-y91q-d3ec',

@@ -63,7 +63,7 @@ export const secretsFormat: Topic = {
             [
               '.env',
               '"export" before a name is allowed. Text in single quotes or backquotes is literal; in double quotes \\n, ' +
-                '\\r, \\t, ", \\\\ and \\$ are expanded. An unquoted value ends at the end of its line, or at a "#" after a ' +
+                '\\r, \\t, \\", \\\\ and \\$ are expanded. An unquoted value ends at the end of its line, or at a "#" after a ' +
                 'space. Variables and commands are not expanded.',
             ],
             ['YAML', 'Version 1.2. Duplicate names in a mapping are an error.'],
@@ -129,7 +129,7 @@ export const envelopeFormat: Topic = {
     {
       heading: 'Encrypting files for others',
       blocks: [
-        'With --recipient and --passphrase the file is written in the age format, for people without Coffer. ' +
+        'With --recipient or --passphrase, the file is written in the age format, for people without Coffer. ' +
           'Recipients are age1..., age1pq1..., age1tag1..., age1tagpq1..., SSH public keys, key names, and @FILE with ' +
           'one per line. "coffer transit envelope decrypt" detects which of the two formats a file has.',
       ],
@@ -152,7 +152,10 @@ export const storeFormat: Topic = {
               'coffer.json',
               'Format version and store ID. A Coffer that is too old for the format reports that and does not touch the store.',
             ],
-            ['lock', 'Always empty: writers hold a lock on it, which ends with the process.'],
+            [
+              'lock',
+              'Always empty. A process that writes holds a lock on this file; the lock ends with the process.',
+            ],
             [
               'state/',
               'An empty file whose name gives the generation g and the revision n of the store: log-g-n.',
@@ -305,8 +308,11 @@ export const tagsFormat: Topic = {
         {
           terms: [
             ['tags', 'All tags of the organization, used or unused.'],
-            ['workspaces', 'Each with its tags; or with tags, bindings (KEY=VALUE tags) and its project.'],
-            ['projects', 'Each with its bindings.'],
+            [
+              'workspaces',
+              'Each workspace with its tags; or with its tags, bindings (KEY=VALUE tags) and project.',
+            ],
+            ['projects', 'Each project with its bindings.'],
             [
               'owns',
               'Patterns of the tags that this file manages. "tags apply" adds and removes only these, so several files can manage one workspace. Default: all tags.',
@@ -333,8 +339,9 @@ export const tagsFormat: Topic = {
       heading: 'Commands',
       blocks: [
         '"coffer tags export" writes a file in this format. "coffer tags import" adds what is missing and removes ' +
-          'nothing. "coffer tags apply" prints a plan, asks for confirmation (unless --yes is given), and then makes ' +
-          'the tags of each workspace in the file match it; workspaces that are not in the file are left alone.',
+          'nothing. "coffer tags apply" prints a plan, asks for confirmation (unless --yes is given), and then changes ' +
+          'the tags of each workspace in the file to those that the file lists. Workspaces that are not in the file ' +
+          'are left alone.',
       ],
     },
   ],
