@@ -11,7 +11,7 @@ export const reload = operation({
   withoutSecret: true,
   params: {
     plugin: text({ help: 'Engine to reload; only "transit" is supported.' }),
-    mounts: texts({ help: 'Mounts to reload, instead of all mounts of an engine.' }),
+    mounts: texts({ help: 'Mounts to reload, instead of `plugin`; all other mounts are reloaded as well.' }),
     scope: text({ help: 'Accepted for compatibility; ignored: every process of the server reloads.' }),
   },
   run: done(async ({ core }, values) => {
