@@ -41,7 +41,7 @@ export const create = tagOperation({
   resource: 'organizations',
   params: {
     name: attribute('name', {
-      help: 'Name: letters, digits, "-" and "_".',
+      help: 'Name of the organization: letters, digits, "-" and "_".',
       required: true,
       cli: { positional: 'each', rule: (name) => plainName(name) },
     }),
@@ -138,7 +138,7 @@ export const update = tagOperation({
   resource: 'organizations',
   params: {
     organization_name: namedOrganization,
-    name: attribute('name', { help: 'New name.' }),
+    name: attribute('name', { help: 'New name of the organization.' }),
     email: emailOf,
     ...organizationParams,
   },

@@ -79,7 +79,7 @@ export const create = tagOperation({
   params: {
     organization_name: organizationName,
     name: attribute('name', {
-      help: 'Name: 3 to 40 letters, digits, spaces, "-" and "_".',
+      help: 'Name of the project: 3 to 40 letters, digits, spaces, "-" and "_".',
       required: true,
       cli: { positional: 'each', rule: (name) => projectName(name) },
     }),
@@ -180,7 +180,7 @@ export const update = tagOperation({
   resource: 'projects',
   params: {
     ...which.params,
-    name: attribute('name', { help: 'New name.' }),
+    name: attribute('name', { help: 'New name of the project.' }),
     ...contentParams,
   },
   cli: {

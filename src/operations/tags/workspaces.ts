@@ -106,7 +106,7 @@ export const create = tagOperation({
   params: {
     organization_name: organizationName,
     name: attribute('name', {
-      help: 'Name: letters, digits, "-" and "_".',
+      help: 'Name of the workspace: letters, digits, "-" and "_".',
       required: true,
       cli: { positional: 'each', rule: (name) => plainName(name) },
     }),
@@ -281,7 +281,7 @@ export const update = tagOperation({
   resource: 'workspaces',
   params: {
     ...which.params,
-    name: attribute('name', { help: 'New name.' }),
+    name: attribute('name', { help: 'New name of the workspace.' }),
     description: descriptionOf,
     'tag-bindings': bindingsOf('Replace all KEY=VALUE tags of the workspace itself with these.'),
     project: projectOf('to move the workspace to.'),
