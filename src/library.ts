@@ -9,6 +9,7 @@ import { flagOf, type InputOf, type Params, type SuggestedWords } from './operat
 import { ownerRunner } from './operations/runner.ts';
 import { parseMasterKey } from './store/master-key.ts';
 import { openStore as openSealedStore } from './store/open.ts';
+import { STORE_CLOSED } from './store/refusals.ts';
 import type { Credential } from './store/slots/unlock.ts';
 
 export { CofferError, type ErrorKind } from './ground/errors.ts';
@@ -117,9 +118,6 @@ function ofSecret(error: unknown, options: OpenOptions): unknown {
   return new CofferError(known.kind, message, { hint, cause: error });
 }
 
-/** Hint of an error about a store that was closed. */
-const CLOSED = /^it was closed/;
-
 /** Words of the command line in hints, and what they are for a program. */
 const OWN_WORDS: readonly (readonly [RegExp, string])[] = [
   [/, or use --store or COFFER_STORE$/, ', or give another location'],
@@ -146,7 +144,7 @@ async function inOwnWords(error: unknown, params: Params = {}): Promise<never> {
   const { inPlainWords } = await import('./cli/plain-texts.ts');
   const known = inPlainWords(ofCore);
   if (known.hint === undefined) throw known;
-  if (known.kind === 'sealed' && CLOSED.test(known.hint)) {
+  if (known.kind === 'sealed' && known.hint === STORE_CLOSED) {
     throw new CofferError('sealed', 'the store was closed', {
       hint: 'open it again with openStore',
       cause: error,

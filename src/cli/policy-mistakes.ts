@@ -38,7 +38,7 @@ const MEANT: Readonly<Record<string, string>> = {
 const EXAMPLE = 'e.g. path "transit/encrypt/orders" { capabilities = ["update"] }';
 const HELP = 'see "coffer help policy-format"';
 /** Mistakes of a policy whose form is right. */
-const OF_MEANING = / is not supported here$| is given twice| cannot be less than /;
+const OF_MEANING = / is not supported here$| is given twice| is given a second time | cannot be less than /;
 
 /** Returns the error with what was probably meant, and with an example. */
 export function aboutPolicy(error: CofferError): CofferError {

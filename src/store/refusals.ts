@@ -32,6 +32,9 @@ export const LIST_LOST =
 export const missing = (place: Place, hint?: Text): CofferError =>
   corrupt(placed`${place} is missing`, { hint });
 
+/** Hint of the error for a store that this process has closed. */
+export const STORE_CLOSED = 'the store was closed; unlock it again';
+
 /** Creates the error for a store that nothing unlocks now; a server whose store is locked is called sealed. */
 export const lockedStore = (options: { readonly hint?: string } = {}): CofferError =>
   sealed(ownWords('the store is locked'), options);

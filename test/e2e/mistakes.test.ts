@@ -70,7 +70,7 @@ describe('a place that was not meant', () => {
 
   it('is a file', async () => {
     expect(await here.refused('status --store report.txt', 3)).toBe(
-      'coffer: no store in report.txt (it is a file: use the directory of the store)',
+      'coffer: no store in report.txt (this path is a file: use the directory of the store)',
     );
     expect(await here.refused('init --store report.txt', 1)).toBe(
       'coffer: report.txt is a file (use an empty or new directory)',

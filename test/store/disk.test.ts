@@ -105,7 +105,7 @@ describe('a read-only disk', () => {
     await expect(store.transact((tx) => tx.put(at('two'), {}))).rejects.toMatchObject({
       kind: 'unavailable',
       message: `cannot write ${join(directory, 'lock')}: the file system is read-only`,
-      hint: 'mount it writable, or work on a copy elsewhere',
+      hint: 'mount the file system writable, or work on a copy elsewhere',
     });
   });
 

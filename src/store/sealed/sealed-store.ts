@@ -5,7 +5,7 @@ import type { Backend, Change, Version, WriteSession } from '../backends/backend
 import { besideOrBetween, outcomeOf } from '../backends/whole-store.ts';
 import { type Sighting, WentBack } from '../backends/witness.ts';
 import { DraftTransaction } from '../draft.ts';
-import { lockedStore } from '../refusals.ts';
+import { lockedStore, STORE_CLOSED } from '../refusals.ts';
 import type { Keyring } from '../slots/slot-list.ts';
 import type { DocumentRef, Store, Transaction, TransactOptions, View } from '../store.ts';
 import { BlobReader, type ReaderScope } from './blob-reader.ts';
@@ -231,7 +231,7 @@ export class SealedStore implements Store {
    * @throws `sealed`
    */
   refuseClosed(): void {
-    if (this.#closed) throw lockedStore({ hint: 'the store was closed; unlock it again' });
+    if (this.#closed) throw lockedStore({ hint: STORE_CLOSED });
   }
 
   /** The view of what is known, if nothing can have changed since the last look. */

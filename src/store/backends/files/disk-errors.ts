@@ -10,7 +10,10 @@ const reasons: Record<string, { readonly reason: string; readonly hint: string }
   ENOSPC: { reason: 'no space left on the disk', hint: 'free some space and try again' },
   EDQUOT: { reason: 'the disk quota is used up', hint: 'free some space and try again' },
   EFBIG: { reason: 'the limit of file sizes is reached', hint: 'raise the limit (ulimit -f)' },
-  EROFS: { reason: 'the file system is read-only', hint: 'mount it writable, or work on a copy elsewhere' },
+  EROFS: {
+    reason: 'the file system is read-only',
+    hint: 'mount the file system writable, or work on a copy elsewhere',
+  },
   EACCES: { reason: 'permission denied', hint: AS_OWNER },
   EPERM: { reason: 'operation not permitted', hint: AS_OWNER },
   EMFILE: { reason: 'too many open files', hint: 'raise the limit of open files (ulimit -n)' },

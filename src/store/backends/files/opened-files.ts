@@ -148,7 +148,8 @@ const OTHER_FILES =
 function refuseForeignDirectory(path: string, whenMissing: () => CofferError): void {
   try {
     const stats = statSync(path);
-    if (!stats.isDirectory()) throw noStore({ file: path }, 'it is a file: use the directory of the store');
+    if (!stats.isDirectory())
+      throw noStore({ file: path }, 'this path is a file: use the directory of the store');
     refuseForeign(path, stats);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') throw whenMissing();
