@@ -28,7 +28,7 @@ describe('the messages that a server has encrypted under one key version', () =>
     expect((await send(address, 'GET', KEY, { token })).json.data).not.toHaveProperty('messages');
     await encryptedBefore(directory, 2 ** 31);
     const warning = expect.stringMatching(
-      /^version 1 of key "k" has encrypted about 2147483[6-9]\d\d messages: rotate the key/,
+      /^version 1 of key "k" has encrypted about 2147483[6-9]\d\d messages; rotate the key/,
     );
     await expect.poll(async () => (await encrypt()).json.warnings, { timeout: 10_000 }).toEqual([warning]);
     const read = await send(address, 'GET', KEY, { token });
