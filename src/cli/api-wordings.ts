@@ -120,7 +120,7 @@ const OF_CLAIMS: readonly Rewording[] = [
   [
     /^audience claim found in JWT but no audiences bound to the role/,
     'the token names an audience (aud), but the role allows none',
-    'an administrator sets it with "coffer auth jwt write ROLE --bound-audiences AUDIENCE"',
+    'an administrator allows the audience with "coffer auth jwt write ROLE --bound-audiences AUDIENCE"',
   ],
   [
     /^claim is not a string(?: or list)?: /,

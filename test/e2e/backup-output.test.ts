@@ -115,7 +115,7 @@ describe('a command that writes to a file of which the name is given', () => {
   it('says where only a file will do', async () => {
     writeFileSync(here.file('x'), 'x');
     expect(await here.refused('sign x --key orders --manifest -', 2)).toBe(
-      'coffer: --manifest: standard output cannot be used here (use the name of a file; ./- for a file with this name)',
+      'coffer: --manifest: the manifest cannot be written to standard output (use the name of a file; ./- for a file with this name)',
     );
   });
 });

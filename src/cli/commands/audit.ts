@@ -78,7 +78,9 @@ export const show: OwnCommand = {
   async run(session, { arguments: [file = '-'], options }) {
     const { settings, streams } = session;
     if (session.isTokenGiven)
-      session.warn(`--token does not select requests; for those of a token, use --${USER} ACCESSOR`);
+      session.warn(
+        `--token does not select requests; to list the requests of a token, use --${USER} ACCESSOR`,
+      );
     const isForPerson = streams.out.isTerminal && (settings.format ?? 'table') === 'table';
     const isOmitted = isForPerson && !options.has(ALL) && !options.has(PATH);
     const users = new AuditUsers(textOption(options, USER));

@@ -94,7 +94,7 @@ async function leftText(
       (await session.prompts.confirm(`${typed} has an unsaved edit. Resume it?`)));
   if (goOn) return left;
   throw conflict(`${typed} has an unsaved edit: ${left.path}`, {
-    hint: 'use --resume to continue it or --discard to drop it',
+    hint: 'use --resume to continue the edit or --discard to delete it',
   });
 }
 

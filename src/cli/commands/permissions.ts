@@ -152,7 +152,7 @@ const entriesBelow = (
 function onKey(declaration: Operation, operation: string, name: string, mount: string) {
   const found = routeOnKey(declaration);
   if (found === undefined) {
-    throw invalid(`the API path of "${operation}" has other variable parts than the key`, {
+    throw invalid(`the API path of "${operation}" depends on more than the key`, {
       field: `--${OPERATION}`,
       hint: 'give CAPABILITY and PATH instead',
     });

@@ -144,7 +144,7 @@ function planOf({ arguments: files, options }: Given, key: string): SignPlan {
     throw invalid(`invalid format "${name}"`, { field: `--${FORMAT}`, hint: 'use ssh or minisign' });
   const manifest = textOption(options, MANIFEST);
   if (manifest === STANDARD)
-    throw invalid('standard output cannot be used here', {
+    throw invalid('the manifest cannot be written to standard output', {
       field: `--${MANIFEST}`,
       hint: 'use the name of a file; ./- for a file with this name',
     });

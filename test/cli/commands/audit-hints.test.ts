@@ -12,7 +12,11 @@ const RECORD = JSON.stringify({
 
 it('says that --token selects no requests, and which option does, as for --role', async () => {
   for (const [option, said, exitCode] of [
-    ['--token=cfr.abc', '--token does not select requests; for those of a token, use --user ACCESSOR\n', 0],
+    [
+      '--token=cfr.abc',
+      '--token does not select requests; to list the requests of a token, use --user ACCESSOR\n',
+      0,
+    ],
     ['--role=app2', 'use --user NAME', 2],
   ] as const) {
     const streams = streamsDouble({ input: RECORD });

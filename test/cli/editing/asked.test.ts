@@ -73,7 +73,7 @@ describe('an edit whose text cannot be taken over', () => {
     edited.end();
     const declined = await edited.edit('exit 9', [false]);
     expect(declined).toMatchObject({ exitCode: 1, asked: [RESUME] });
-    expect(declined.err).toContain('use --resume to continue it or --discard to drop it');
+    expect(declined.err).toContain('use --resume to continue the edit or --discard to delete it');
     expect(edited.left).toBe(1);
     const { exitCode } = await edited.here.run('edit a.env', { environment: { EDITOR: 'false' } });
     expect([exitCode, edited.left]).toEqual([1, 1]);

@@ -193,7 +193,7 @@ describe('coffer policy who', () => {
     [['update', 'x', '--key', 'orders'], 'give either CAPABILITY and PATH'],
     [['--key', 'orders'], 'give either CAPABILITY and PATH'],
     [['--key', 'orders', '--operation', 'decrpyt'], 'unknown operation "decrpyt" (did you mean "decrypt"?)'],
-    [['--key', 'orders', '--operation', 'datakey'], 'has other variable parts than the key'],
+    [['--key', 'orders', '--operation', 'datakey'], 'depends on more than the key'],
     [['updat', 'x'], '(did you mean "update"?)'],
   ])('refuses what cannot be asked: %j', async (words, message) => {
     expect(await said(words)).toMatchObject({ exitCode: 2, err: expect.stringContaining(message) });
