@@ -8,7 +8,7 @@ describe('an error about a line that means something else here', () => {
     ['policy write app --in app.hcl', '(the file is the second argument: "coffer policy write NAME FILE"; '],
     ['mounts enable transit', '(did you mean "coffer mounts add"? '],
     ['mounts disable transit', '(did you mean "coffer mounts remove"? '],
-    ['token create --type batch', '(name a policy with --policy NAME; without one, '],
+    ['token create --type batch', '(use --policy NAME; without it, '],
   ])('names the next step: %s', async (line, hint) => {
     const here = await DirectoryHere.withStore();
     expect(await here.refused(line, 2)).toContain(hint);

@@ -127,7 +127,9 @@ describe('a new member', () => {
     expect(factsOf(alice)).toEqual(before);
     // The same key in another role is another card.
     await alice.place.ok('team add -q erin erin.pub --admin --yes');
-    expect((await alice.place.run('team add frank missing.pub')).stderr).toContain('not a public key');
+    expect((await alice.place.run('team add frank missing.pub')).stderr).toContain(
+      'missing.pub is neither a file nor a public key',
+    );
   });
 
   it('is added with the key that is typed, even if a file is named like it, or with a file whose name has spaces', async () => {

@@ -281,7 +281,7 @@ export const check: OwnCommand = {
       );
     for (const { key, folders } of shared)
       session.say(
-        `Key "${key}" is used in ${folders.join(', ')}: a value can be copied from one of their files to another under the same name. Use a separate key for each environment.`,
+        `Key "${key}" is used in ${folders.join(', ')}: a value can be moved from one of their files to another under the same name. Use a separate key for each environment.`,
       );
     session.say(
       found.length === 0
