@@ -18,7 +18,8 @@ const insertsOf = (pattern: RegExp): readonly string[] =>
     .map(([, inserted = '']) => inserted)
     .sort();
 
-// The address is that of a list of revoked certificates, and the name that of a role: whoever reads the message has given them.
+// The address is that of a list of revoked certificates, and the name that of a role: whoever reads the message has given them, as the name of
+// a key that age asks the agent for. The ID of a key slot says nothing about where the store is.
 // Whatever else is put into such a text may be a path or an address, and has to be told apart (`placed`).
 describe('errors about what is kept somewhere', () => {
   it('have nothing inserted into their message that callers of a server may not read', () => {
@@ -26,6 +27,12 @@ describe('errors about what is kept somewhere', () => {
   });
 
   it('have nothing inserted into their hint that callers of a server may not read', () => {
-    expect(insertsOf(HINT)).toEqual(['SHAPE[table]', 'SIZE_PARAMETER', 'kindsOf(usable)']);
+    expect(insertsOf(HINT)).toEqual([
+      'SHAPE[table]',
+      'SIZE_PARAMETER',
+      'kindsOf(usable)',
+      "offerCommand('age', name)",
+      'slotId',
+    ]);
   });
 });
