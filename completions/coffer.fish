@@ -2712,7 +2712,7 @@ complete -c coffer -n '__coffer_at '\''mounts list'\''' -l no-prompt -d 'Never p
 complete -c coffer -n '__coffer_at '\''mounts list'\''' -l yes -s y -d 'Answer yes to all confirmation prompts.'
 complete -c coffer -n '__coffer_at '\''mounts list'\''' -l help -s h -d 'Show help.'
 complete -c coffer -n '__coffer_at '\''mounts add'\'' 0' -a '(__coffer_names mount)'
-complete -c coffer -n '__coffer_at '\''mounts add'\''' -l dialect -x -a 'service vault' -d 'Write ciphertexts and signatures of this mount as "service:v1:…" or "vault:v1:…"; with "vault", signing keys can be rotated without --force, as in Vault. Default: that of the store or the server.'
+complete -c coffer -n '__coffer_at '\''mounts add'\''' -l dialect -x -a 'service vault' -d 'Format of new ciphertexts and signatures of this mount: service ("service:v1:…") or vault ("vault:v1:…"). With vault, signing keys can be rotated without --force, as in Vault. Default: the format of the store or the server.'
 complete -c coffer -n '__coffer_at '\''mounts add'\''' -l description -x -d 'Description of the mount.'
 complete -c coffer -n '__coffer_at '\''mounts add'\''' -l if-missing -d 'If the object already exists, leave it unchanged and exit with 0.'
 complete -c coffer -n '__coffer_at '\''mounts add'\''' -l out -r -F -d 'Write the result to FILE (mode 0600), atomically.'

@@ -155,10 +155,16 @@ const KINDS_OF_TEXTS: readonly (readonly [RegExp, ErrorKind])[] = [
   ],
 ];
 
-function dataError(status: number, { errors, coffer }: JsonObject): CofferError {
-  const detailed = detailedError(coffer);
+/** Texts of an error. Some lookups of Vault have theirs in the result, beside the status. */
+function textsOf({ errors, data }: JsonObject): readonly string[] {
+  if (Array.isArray(errors)) return errors.map((text) => unwrapped(String(text)));
+  return isObject(data) && typeof data['error'] === 'string' ? [data['error']] : [];
+}
+
+function dataError(status: number, members: JsonObject): CofferError {
+  const detailed = detailedError(members['coffer']);
   if (detailed !== undefined) return detailed;
-  const texts = Array.isArray(errors) ? errors.map((text) => unwrapped(String(text))) : [];
+  const texts = textsOf(members);
   const message = texts.length === 0 ? `the server responded with status ${status}` : texts.join('; ');
   if (status === 503 && texts.includes('Vault is sealed')) return sealedServer();
   const kind =

@@ -260,8 +260,8 @@ const shown = (own: TransportOptions['clientCertificate']) =>
 /** Errors of plain HTTP to a TLS port: some servers do not respond, some send an alert, which is not HTTP. */
 const MIXED_UP: ReadonlySet<unknown> = new Set(['ECONNRESET', 'HPE_INVALID_CONSTANT']);
 
-const NOT_TRUSTED = 'its certificate is not trusted';
-const ADD_AUTHORITY = 'set COFFER_CACERT to a file with the certificate of its authority';
+const NOT_TRUSTED = "the server's certificate is not trusted";
+const ADD_AUTHORITY = 'set COFFER_CACERT to a file with the certificate of the authority that issued it';
 
 /** Hints for certificates that are refused though their authority is trusted. */
 const CERTIFICATE_HINTS: Readonly<Record<string, string>> = {
@@ -287,9 +287,9 @@ const REASONS: Readonly<Record<string, string>> = {
   UNABLE_TO_GET_ISSUER_CERT: NOT_TRUSTED,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: NOT_TRUSTED,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: NOT_TRUSTED,
-  CERT_HAS_EXPIRED: 'its certificate has expired',
-  CERT_NOT_YET_VALID: 'its certificate is not valid yet',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
+  CERT_HAS_EXPIRED: "the server's certificate has expired",
+  CERT_NOT_YET_VALID: "the server's certificate is not valid yet",
+  ERR_TLS_CERT_ALTNAME_INVALID: "the server's certificate is for another host",
 };
 
 function reasonOf(error: unknown): string {

@@ -82,7 +82,8 @@ export function parseVersioned(text: string, format: VersionFormat, noun: Noun) 
     );
   }
   const end = text.indexOf(format.separator, start.length);
-  if (end < 0) throw refusal(noun, `${noun.invalid}: wrong number of fields`, 'it appears to be truncated');
+  if (end < 0)
+    throw refusal(noun, `${noun.invalid}: wrong number of fields`, 'the text appears to be truncated');
   const version = parseVersion(text.slice(start.length, end));
   if (version === undefined) {
     throw refusal(

@@ -173,7 +173,7 @@ describe('a client', () => {
     onTestFinished(() => distrustful.close());
     expect(await refused(distrustful.run(declaration, {}, 'transit'))).toMatchObject({
       kind: 'unavailable',
-      message: `cannot reach ${both.address}: its certificate is not trusted`,
+      message: `cannot reach ${both.address}: the server's certificate is not trusted`,
     });
   });
 });

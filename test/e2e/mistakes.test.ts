@@ -184,7 +184,7 @@ describe('a server', () => {
     const { port } = server.address() as AddressInfo;
     const place = here.with({ COFFER_ADDR: `https://127.0.0.1:${port}`, COFFER_CACERT: certificateFile });
     expect(await place.refused('transit keys list', 1)).toContain(
-      'its certificate is not valid yet (correct the clock of this machine,',
+      "the server's certificate is not valid yet (correct the clock of this machine,",
     );
   });
 

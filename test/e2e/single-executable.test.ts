@@ -167,7 +167,7 @@ describe('the single executable', () => {
     for (const environment of [...(isLong ? variables : []), together]) {
       const { stderr } = await run('transit encrypt orders hello', { ...remote(address), ...environment });
       expect(stderr).toContain(
-        'its certificate is not trusted (set COFFER_CACERT to a file with the certificate of its authority)',
+        "the server's certificate is not trusted (set COFFER_CACERT to a file with the certificate of the authority that issued it)",
       );
     }
     expect(asked()).toEqual([]);

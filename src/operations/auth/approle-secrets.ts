@@ -187,7 +187,13 @@ export const lookupAccessor = approleOperation({
   route: 'POST role/:role_name/secret-id-accessor/lookup',
   ...computing,
   params: { role_name, secret_id_accessor },
-  cli: { details },
+  cli: {
+    details,
+    missed: ({ data, statusCode }) =>
+      statusCode === 404 && isObject(data) && typeof data['error'] === 'string'
+        ? notFound(data['error'], { field: 'secret_id_accessor', hint: LIST })
+        : undefined,
+  },
   async run({ room }, values) {
     const accessor = given(values.secret_id_accessor, 'secret_id_accessor');
     try {

@@ -263,8 +263,8 @@ export interface CliShape<D> {
   /** Whether these values require confirmation; default: always. */
   asksFor?(values: JsonObject): boolean;
   /**
-   * Returns the error that a command reports if the API calls it a success that nothing was found to revoke: whoever
-   * mistypes a token would otherwise rely on a revocation that did not happen.
+   * Returns the error that a command reports for a normal response which says that nothing was found: whoever mistypes
+   * a token, for example, would otherwise rely on a revocation that did not happen.
    */
   missed?(outcome: Outcome<D>): CofferError | undefined;
   /**

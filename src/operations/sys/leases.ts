@@ -146,7 +146,7 @@ export const revokePrefix = accessOperation({
   cli: {
     acts: true,
     confirm: async ({ prefix }) =>
-      `Revoke all tokens issued at or below ${trimSlashes(String(prefix))}/, and their child tokens? ${FOR_GOOD}`,
+      `Revoke all tokens that expire and were issued at or below ${trimSlashes(String(prefix))}/, and their child tokens? ${FOR_GOOD}`,
     foresee: ({ prefix }, runner) => requireMethod(prefix, runner),
     unchanged: ({ prefix }, runner) => countMissing(requireMethod(prefix, runner)),
     done: ({ prefix }, _data, _existing, missing) =>

@@ -68,7 +68,7 @@ export const add = operation({
     path: mountPath,
     type: text({ ...hidden('Engine type; only "transit" is supported.'), default: 'transit' }),
     dialect: choice(DIALECTS, {
-      help: 'Write ciphertexts and signatures of this mount as "service:v1:…" or "vault:v1:…"; with "vault", signing keys can be rotated without --force, as in Vault. Default: that of the store or the server.',
+      help: 'Format of new ciphertexts and signatures of this mount: service ("service:v1:…") or vault ("vault:v1:…"). With vault, signing keys can be rotated without --force, as in Vault. Default: the format of the store or the server.',
       cli: { metavar: 'D' },
     }),
     description: text({ help: 'Description of the mount.', default: '' }),

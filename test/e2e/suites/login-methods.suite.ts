@@ -67,7 +67,11 @@ export const loginMethodsSuite: Suite = (here) => {
     });
     const accessor = await place.ok(`auth approle list-secret-ids deploy ${at}`);
     await place.ok(`auth approle custom-secret-id deploy ${at}`, { input: 'chosen' });
+    expect(await place.ok(`auth approle lookup-accessor deploy ${accessor} ${at}`)).toContain(accessor);
     await place.ok(`auth approle destroy-accessor deploy ${accessor} --yes ${at}`);
+    expect(await place.refused(`auth approle lookup-accessor deploy ${accessor} ${at}`, 3)).toContain(
+      `no secret ID with the accessor "${accessor}"`,
+    );
     await place.ok(`auth approle destroy-secret-id deploy --yes ${at}`, { input: 'chosen' });
     expect(await place.ok(`auth approle list-secret-ids deploy ${at}`)).toBe('');
     expect(await place.refused('auth approle read deploy', 3)).toContain('approle');
