@@ -34,8 +34,10 @@ function withFileAsOut(error: CofferError, typed: Invocation): CofferError | und
   const value = textOption(everywhere, 'output');
   const isOfOutput = error.field === 'output' && value !== undefined && /[./]/.test(value);
   if (isOfOutput && path.join(' ') === 'sign') return withPlaceOfSignature(error, value, typed);
-  if (!isOfOutput || !command.options.some(({ flag }) => flag === 'out')) return undefined;
-  return withOtherHint(error, `for a file, use --out ${shellWord(value)}; ${error.hint}`);
+  const way = ['out', 'stdout'].find((wanted) => command.options.some(({ flag }) => flag === wanted));
+  if (!isOfOutput || way === undefined) return undefined;
+  const into = way === 'out' ? '' : '> ';
+  return withOtherHint(error, `for a file, use --${way} ${into}${shellWord(value)}; ${error.hint}`);
 }
 
 /** Adds the command that writes a signature to a file of any name: the one that reads standard input. */

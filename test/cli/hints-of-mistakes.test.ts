@@ -29,6 +29,8 @@ describe('a mistake is answered with what helps:', () => {
     ['store list a.backup', 'did you mean "coffer store verify"?'],
     ['secrets encrypt b.json', 'b.json:2: not valid JSON: it ends before a value'],
     ['keygen -o key.txt', '(for a file, use --out key.txt; use one of table, wide, json, raw)'],
+    ['secrets decrypt b.json -o plain.json', '(for a file, use --stdout > plain.json; use one of '],
+    ['verify nowhere.txt --key releases', 'FILE: cannot read nowhere.txt: no such file'],
     [
       'sign -o x.sig b.json',
       'run "coffer sign - --key NAME < b.json > x.sig"; use one of table, wide, json, raw)',

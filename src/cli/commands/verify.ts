@@ -272,6 +272,7 @@ function signatureText({ file, signature }: VerifyPlan): string {
   const endings = Object.values(ENDINGS);
   const found = endings.map((ending) => `${file}${ending}`).find((path) => existsSync(path));
   if (found !== undefined) return textOf(found, SIGNATURE);
+  if (file !== STANDARD) openInFile(file, FILE).close();
   throw notFound(
     `no signature found: neither ${endings.map((ending) => file + ending).join(' nor ')} exists`,
     {
