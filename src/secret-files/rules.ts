@@ -115,7 +115,9 @@ const isFormat = (text: string): text is FileFormatName => FORMAT_NAMES.some((na
 export function ruleFor(rules: readonly Rule[], path: string): Rule | undefined {
   const parts = path.split('/');
   if (parts.at(-1) === RULES_NAME) return undefined;
-  return rules.find(({ files }) => files.some((pattern) => covers(pattern.split('/'), parts)));
+  return rules.find(({ files }) =>
+    files.some((pattern) => covers(pattern.replace(/\/$/, '').split('/'), parts)),
+  );
 }
 
 /** Whether the rules require a value to be encrypted. Empty values never are. */

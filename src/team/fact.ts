@@ -263,7 +263,7 @@ const MEANINGS: Readonly<Record<FactKind, (fields: FactFields) => Partial<Said>>
   version(fields) {
     const [key, number, type] = [one(fields, 'key'), one(fields, 'version'), one(fields, 'type')];
     if (!isKeyName(key)) refuse('has an invalid key name');
-    if (!NUMBER.test(number)) refuse('has an invalid version');
+    if (!NUMBER.test(number)) refuse('has an invalid key version');
     if (!TYPE.test(type)) refuse('has an invalid type');
     const [under, material] = [idIn(one(fields, 'under')), base64In(one(fields, 'material'))];
     return { version: { key, number: Number(number), type, under, material } };

@@ -80,6 +80,10 @@ describe('the rules for encryption', () => {
     expect(ruleFor(rules(text), 'a.json')).toMatchObject({ key: 'other', mount: 'team/a' });
     expect(ruleFor(rules(text), 'secrets.conf')).toMatchObject({ format: 'dotenv' });
     expect(ruleFor(rules(text), 'README.md')).toBeUndefined();
+    const directory = rules('rules: [{ files: [secrets/, deploy/live/], key: app }]');
+    expect(ruleFor(directory, 'a/secrets/b.env')).toBeDefined();
+    expect(ruleFor(directory, 'deploy/live/b.env')).toBeDefined();
+    expect(ruleFor(directory, 'deploy/b.env')).toBeUndefined();
     expect(ruleFor(rules('rules: [{files: "*.yaml", key: k}]'), 'a/.coffer.yaml')).toBeUndefined();
   });
 

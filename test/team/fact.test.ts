@@ -111,12 +111,12 @@ describe('a fact', () => {
     [
       'no number of a version',
       version.message.replace(/^version .*$/m, 'version 0'),
-      'has an invalid version',
+      'has an invalid key version',
     ],
     [
       'a number that is too long',
       version.message.replace(/^version .*$/m, 'version 01'),
-      'has an invalid version',
+      'has an invalid key version',
     ],
     ['a type that is none', version.message.replace(/^type .*$/m, 'type A/B'), 'has an invalid type'],
     [

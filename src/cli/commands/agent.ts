@@ -183,7 +183,7 @@ export const withdraw: OwnCommand = {
       .map(({ door }) => door);
     const doors = chosen.length === 0 ? offered : chosen.filter((name) => offered.includes(name));
     if (doors.length === 0) {
-      throw notFound(`${key} is not offered${chosen.length === 0 ? '' : ' through this protocol'}`, {
+      throw notFound(`${key} is not offered${chosen.length === 0 ? '' : ` through ${chosen.join(' or ')}`}`, {
         field: 'key',
         hint: 'run "coffer agent list" to list the offered keys',
       });

@@ -26,7 +26,7 @@ const options: readonly OptionSpec[] = [
     takes: 'values',
     fallback: `${DEFAULT_LISTEN}, unless --socket is given`,
   }),
-  taking('socket', 'PATH', 'Unix socket to listen on, instead of an address.', { offers: 'file' }),
+  taking('socket', 'PATH', 'Unix socket to listen on, in addition to any --listen.', { offers: 'file' }),
   takingFile('tls-cert', 'TLS certificate chain of the server, PEM.'),
   takingFile('tls-key', 'Private key of the TLS certificate of the server, PEM.'),
   takingFile('tls-client-ca', 'Require each client to have a certificate of one of the CAs in FILE, PEM.'),

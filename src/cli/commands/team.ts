@@ -263,7 +263,7 @@ export const check: OwnCommand = {
     for (const { id, path, by } of state.believed) {
       if ((await roots.open(id)) === undefined || (await roots.isSighted(id))) continue;
       found.push(
-        `.coffer/${path} was signed as ${nameOf(state, by)} by someone without access to the keyring, e.g. through a forwarded agent`,
+        `.coffer/${path} was signed as ${nameOf(state, by)} by someone without access to the keyring, e.g. through a forwarded ssh-agent`,
       );
     }
     if (witness.isShallow)

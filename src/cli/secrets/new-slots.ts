@@ -13,18 +13,18 @@ import { newKeyFile, outputOf, passphraseIn } from './secret-sources.ts';
 export const slotOptions: readonly OptionSpec[] = [
   switching(
     'passphrase',
-    'Unlock with a passphrase; prompts unless $COFFER_NEW_PASSPHRASE or --passphrase-file is set.',
+    'Let a passphrase unlock the store; prompts unless $COFFER_NEW_PASSPHRASE or --passphrase-file is set.',
   ),
   takingFile('passphrase-file', 'Read the new passphrase from FILE.'),
-  takingFile('key-file', 'Unlock with the contents of FILE, at least 32 bytes.'),
-  switching('raw', 'Unlock with a new master key, which is printed once and not stored.'),
-  taking('command', 'COMMAND', 'Unlock with the output of COMMAND, e.g. a password manager.'),
+  takingFile('key-file', 'Let the contents of FILE, at least 32 bytes, unlock the store.'),
+  switching('raw', 'Let a new master key unlock the store. The key is printed once and not stored.'),
+  taking('command', 'COMMAND', 'Let the output of COMMAND, e.g. a password manager, unlock the store.'),
   taking('shares', 'N', 'Print N recovery shares once; any T of them (--threshold) unlock the store.'),
   taking('threshold', 'T', 'Number of shares needed to unlock; required with --shares.'),
   taking(
     'recipient',
     'WHO',
-    'Unlock with the age or SSH private key that belongs to this public key: age1…, "ssh-ed25519 …", or @FILE with one per line. Can be repeated.',
+    'Let the age or SSH private key that belongs to this public key unlock the store: age1…, "ssh-ed25519 …", or @FILE with one per line. Can be repeated.',
     { takes: 'values', offers: 'file' },
   ),
   taking('label', 'TEXT', 'Name for the new secret in "coffer slots list".'),

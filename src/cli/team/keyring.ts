@@ -180,7 +180,7 @@ function loadedFrom(place: KeyringPlace, known: string | undefined): Loaded {
   }
 }
 
-const CHECK_ID = 'run "git fetch", or check the ID with a colleague';
+const CHECK_ID = 'run "git pull", or check the ID with a colleague';
 const ASK =
   'ask a colleague for the ID, in person or by chat, not through the repository, and run "coffer team trust ID"';
 
@@ -243,7 +243,7 @@ function requirePast(state: Judgement, pin: string): ReadonlySet<string> {
   );
   if (isWhole) return past;
   throw denied(`this clone has the change ${short(pin)}…, but earlier changes are missing`, {
-    hint: 'run "git fetch", then retry',
+    hint: 'run "git pull", then retry',
   });
 }
 

@@ -48,7 +48,7 @@ export const secretsFormat: Topic = {
             ['format', 'dotenv, yaml or json. Default: from the file name.'],
           ],
         },
-        'Patterns work as in .gitignore. Parts of a pattern are separated by "/" in "files", by dots in "only" and ' +
+        'Patterns are similar to those of .gitignore, without "!" and "[…]". Parts of a pattern are separated by "/" in "files", by dots in "only" and ' +
           '"except". A pattern with one part matches at any depth. A pattern with several parts starts at the top: in ' +
           '"files", the directory of .coffer.yaml; in "only" and "except", the top-level names of the file. A match ' +
           'includes everything below it. "*" matches any characters within a part, "?" one character, "**" any number ' +

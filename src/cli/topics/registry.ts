@@ -23,8 +23,8 @@ const unlocking: Topic = {
             [
               'age or SSH key',
               'The private key is read from COFFER_IDENTITY, COFFER_IDENTITY_FILE, or a usual file such as ' +
-                '~/.ssh/id_ed25519. Usual files are only tried on a machine where the key slot was created or has unlocked ' +
-                'the store before.',
+                '~/.ssh/id_ed25519. Usual files are only tried on a machine where the key slot was created, or where this ' +
+                'key has unlocked the store before.',
             ],
           ],
         },

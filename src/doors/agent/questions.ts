@@ -33,7 +33,7 @@ export function consentBy({ name }: AgentDoorKind, ask: Ask | undefined, now = e
 
   const put = async (answers: Answers, question: string, gone: AbortSignal): Promise<void> => {
     if (now() < answers.quietUntil)
-      throw denied('the user denied the same use a moment ago, and is not asked again yet');
+      throw denied('the same use was not confirmed a moment ago, and the user is not asked again yet');
     if (await ask?.(question, gone)) {
       answers.noes = 0;
       return;
@@ -43,7 +43,9 @@ export function consentBy({ name }: AgentDoorKind, ask: Ask | undefined, now = e
       answers.quietUntil = now() + Math.min(FIRST_QUIET_MS * 2 ** answers.noes, MOST_QUIET_MS);
       answers.noes += 1;
     }
-    throw denied('the user denied this use of the key');
+    throw denied('this use of the key was not confirmed', {
+      hint: 'the user denied it or did not answer in time, or the program that asks (SSH_ASKPASS) failed',
+    });
   };
 
   return async (offer: Offer, what, gone) => {

@@ -201,7 +201,7 @@ export const list = transitOperation({
     examples: {
       'coffer transit keys list --tag env:prod --org acme': 'List keys with a tag',
       'for key in $(coffer transit keys list); do coffer transit keys read "$key" -o json; done':
-        'Print type, versions and times of each key as JSON, one line per key; "keys list -o json" prints only names',
+        'Print type, versions and times of each key as JSON; "keys list -o json" prints only names',
     },
   },
   async run(call, values) {

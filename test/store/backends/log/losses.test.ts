@@ -42,7 +42,7 @@ describe('what is lost of a log is said', () => {
       flaws: [`log/1 is damaged at offset ${begin}: changes there cannot be read`],
       done: [
         REPLACED,
-        `log/1 was damaged at offset ${begin}: a change after revision 1 is lost, except for the parts of it that could be read`,
+        `log/1 was damaged at offset ${begin}: changes after revision 1 are lost, except for the parts that could be read`,
       ],
     });
     expect((await seenIn(directory)).documents).toEqual({ aa: 'aa', cc: 'cc' });

@@ -278,6 +278,6 @@ function sayLoss({ path, offset, after }: LostPart): Mend {
   const since = after === undefined ? '' : ` after revision ${after}`;
   return {
     place,
-    done: `was damaged at offset ${offset}: a change${since} is lost, except for the parts of it that could be read`,
+    done: `was damaged at offset ${offset}: changes${since} are lost, except for the parts that could be read`,
   };
 }
