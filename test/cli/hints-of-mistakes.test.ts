@@ -25,6 +25,8 @@ describe('a mistake is answered with what helps:', () => {
     ['run -f .env -- printenv X', 'did you mean "coffer exec -f .env -- printenv X"?'],
     ['exec-env .env env', 'did you mean "coffer exec -f .env -- sh -c env"?'],
     ['ext precommit', 'did you mean "coffer secrets git-setup"?'],
+    ['workspaces tags add web prod', 'did you mean "coffer workspaces tag"?'],
+    ['tags unused', 'did you mean "coffer tags list --unused"?'],
     ['-G', 'did you mean "coffer transit keys create NAME --type ed25519"?'],
     ['store list a.backup', 'did you mean "coffer store verify"?'],
     ['secrets encrypt b.json', 'b.json:2: not valid JSON: it ends before a value'],

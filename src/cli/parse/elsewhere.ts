@@ -58,7 +58,10 @@ export const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map<string,
   ['secrets move', ['mounts move']],
   ['mounts enable', ['mounts add']],
   ['mounts disable', ['mounts remove']],
+  ['tags unused', ['tags list --unused']],
   ['workspaces tags', ['tags of']],
+  ['workspaces tags add', ['workspaces tag']],
+  ...each(['remove', 'rm', 'delete'], ['workspaces untag'], 'workspaces tags '),
   ...each(['add-tag', 'add-tags'], ['workspaces tag'], 'workspaces '),
 ]);
 
