@@ -94,6 +94,6 @@ export function requireOldVersion(
   if (number < latestVersion) return;
   throw conflict(ownWords('the latest version of a key can be neither revoked nor destroyed'), {
     field: FIELD,
-    hint: `run "coffer transit keys rotate ${name}" first, so that another version encrypts and signs`,
+    hint: `run "coffer transit keys rotate ${name}" first (with --force if the key does not encrypt), so that another version is used`,
   });
 }

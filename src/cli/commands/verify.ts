@@ -190,8 +190,8 @@ function trustOf(options: Given['options'], namespace: string): VerifyPlan['trus
   }
   if (name !== undefined) {
     return async (session) => {
-      const { publicVersions } = await import('../signatures/named-keys.ts');
-      const versions = await publicVersions(await session.runner(), name);
+      const { publicVersions, requireInUse } = await import('../signatures/named-keys.ts');
+      const versions = await publicVersions(await session.runner(), name, undefined, requireInUse);
       return { keys: () => versions.map(({ key, number: version }) => ({ key, form: 'pem', version })) };
     };
   }

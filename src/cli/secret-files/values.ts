@@ -25,6 +25,7 @@ import {
 } from '../team/found-values.ts';
 import { mayBeOfKeyring, teamKeysFor } from '../team/nearest.ts';
 import type { Adoption, CountedVersions, TeamKeys } from '../team/team-keys.ts';
+import { type RefusalReason, unusableKey } from './unusable-key.ts';
 
 /** Maximum number of failed values whose cause is examined. */
 const MOST_EXPLAINED = 5;
@@ -299,7 +300,7 @@ async function explained<T>(
     results.map(async (result, index) => {
       const found = values[index];
       if (found === undefined || !isPuzzling(result) || left-- <= 0) return result;
-      const reason = (await otherPlace(session, found, values)) ?? (await wrongVersion(session, found.value));
+      const reason = (await otherPlace(session, found, values)) ?? (await unusableKey(session, found.value));
       hasReason ||= reason !== undefined;
       return reason === undefined
         ? placedError(found, 'inauthentic', 'cannot decrypt', lookOf(found.value))
@@ -314,11 +315,6 @@ async function explained<T>(
 
 const isPuzzling = (result: unknown): boolean =>
   result instanceof CofferError && result.kind === 'inauthentic';
-
-interface RefusalReason {
-  readonly message: string;
-  readonly hint: string;
-}
 
 async function otherPlace(
   session: Session,
@@ -349,28 +345,6 @@ const neighbours = (name: string): readonly string[] =>
       .filter((other) => other >= 0)
       .map((other) => `${name.slice(0, index)}${before}${other}${name.slice(index + found.length)}`),
   );
-
-async function wrongVersion(
-  session: Session,
-  { mount, key, version }: SealedValue,
-): Promise<RefusalReason | undefined> {
-  const runner = await session.runner();
-  const outcome = await runner.run('transit keys read', { name: key }, mount).catch(() => undefined);
-  const data = isObject(outcome?.data) ? outcome.data : {};
-  if (version > Number(data['latest_version'])) {
-    return {
-      message: `key "${key}" has no version ${version}`,
-      hint: `the value was encrypted with another store, or this store was restored from an older backup; ${SHARING}`,
-    };
-  }
-  if (version < Number(data['min_decryption_version'])) {
-    return {
-      message: `version ${version} of key "${key}" is no longer allowed to decrypt`,
-      hint: `run "coffer transit keys config ${key} --min-decryption-version ${version}" to allow it again, then rewrap the file`,
-    };
-  }
-  return undefined;
-}
 
 const lookOf = (value: SealedValue): string =>
   isCut(value)

@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { policiesHint } from '../../client/answer.ts';
-import { CofferError, notFound, refusedAs, unavailable, unsupported } from '../../ground/errors.ts';
-import { isObject } from '../../ground/objects.ts';
+import { CofferError, conflict, notFound, refusedAs, unavailable, unsupported } from '../../ground/errors.ts';
+import { isObject, type JsonObject } from '../../ground/objects.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import { type Runner, resultOf } from '../../operations/declaration/operation.ts';
 import { recipientKey } from '../../transit/key-types/recipient-key.ts';
@@ -22,14 +22,17 @@ export interface PublicVersion {
 
 /**
  * Returns the public keys of a key, ordered by version.
+ * @param check throws if the key, as it is read, may not be used
  * @throws `not-found` if it does not exist; `unsupported` if it has no public keys without a context
  */
 export async function publicVersions(
   runner: Runner,
   name: string,
   mount?: string,
+  check?: (key: JsonObject) => void,
 ): Promise<readonly PublicVersion[]> {
   const data = resultOf(await runner.run('transit keys read', { name }, mount));
+  if (isObject(data)) check?.(data);
   const versions = isObject(data) && isObject(data['keys']) ? Object.entries(data['keys']) : [];
   const found = versions.flatMap(([number, version]) => {
     const text = isObject(version) ? version['public_key'] : undefined;
@@ -42,6 +45,18 @@ export async function publicVersions(
   throw unsupported(`${name} has no public key`, {
     field: 'key',
     hint: 'use a key that has one; "coffer transit keys create NAME --type ed25519" creates one',
+  });
+}
+
+/**
+ * Refuses a soft-deleted key, as the operations on signatures do.
+ * @throws `conflict`
+ */
+export function requireInUse({ name, soft_deleted: isDeleted }: JsonObject): void {
+  if (isDeleted !== true) return;
+  throw conflict('refusing to use soft-deleted key', {
+    field: 'key',
+    hint: `restore it first with "coffer transit keys soft-delete-restore ${name}"`,
   });
 }
 

@@ -158,6 +158,18 @@ export const detachedSignaturesSuite: Suite = (here) => {
     expect(await here().refused('transit keys public secret', 2)).toContain('has no public key');
   });
 
+  it('verifies with no key that is soft-deleted, until it is restored', async () => {
+    await here().ok('transit keys create retired --type ed25519');
+    file('memo', 'kept');
+    await here().ok('sign memo --key retired');
+    await here().ok('transit keys soft-delete retired');
+    expect(await here().refused('verify memo --key retired', 1)).toContain(
+      'refusing to use soft-deleted key (restore it first with "coffer transit keys soft-delete-restore retired")',
+    );
+    await here().ok('transit keys soft-delete-restore retired');
+    expect(await here().ok('verify memo --key retired')).toContain('memo: valid');
+  });
+
   it('keeps a signature that is there, and leaves nothing behind a key that can not sign', async () => {
     await here().ok('transit keys create once --type ed25519');
     file('kept', 'kept');

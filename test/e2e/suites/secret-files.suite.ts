@@ -145,6 +145,16 @@ export const secretFilesSuite: Suite = (here) => {
     expect(await here().refused('secrets decrypt old.env', 4)).toContain(
       'old.env:1: A: version 1 of key "passing" is no longer allowed to decrypt',
     );
+    await here().ok('transit keys revoke passing 1');
+    expect(await here().refused('secrets decrypt old.env', 4)).toContain(
+      'old.env:1: A: version 1 of key "passing" is revoked (to use it again, run "coffer transit keys reinstate passing 1")',
+    );
+    await here().ok('transit keys reinstate passing 1');
+    await here().ok('transit keys soft-delete passing');
+    expect(await here().refused('secrets decrypt old.env', 4)).toContain(
+      'old.env:1: A: key "passing" is soft-deleted (run "coffer transit keys soft-delete-restore passing" to use it again)',
+    );
+    await here().ok('transit keys soft-delete-restore passing');
     await here().ok('transit keys delete passing --yes');
     expect(await here().refused('secrets decrypt old.env', 3)).toContain('old.env:1: A: no key "passing"');
     write('old.env', 'B=1\n');
