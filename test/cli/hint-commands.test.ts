@@ -32,6 +32,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   named: ' --key app',
   'named.key': 'orders',
   number: '2',
+  ofMount: ' --mount team/a',
   path: '.env',
   'request.source': 'orders',
   'shellWord(key)': 'orders',
