@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
 import { canUseTerminals, onTerminal, unwrapped } from './terminal.ts';
@@ -128,6 +130,23 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
     const tagged = onTerminal(here, 'coffer workspaces tag web env:prd');
     expect(tagged.text).toContain('Created tag env:prd, which did not exist.');
     expect(onTerminal(here, 'coffer workspaces tag web env:prd').text).not.toContain('Created');
+  });
+
+  it('a server that cannot listen, or cannot record, says so before anybody is asked for a secret', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const taken = `127.0.0.1:${(other.address() as AddressInfo).port}`;
+    for (const [options, refusal] of [
+      [`--listen ${taken}`, `cannot listen on ${taken}: another program listens there`],
+      ['--listen 127.0.0.1:0 --audit-log nowhere/log', 'cannot open the audit log nowhere/log'],
+      ['--listen 127.0.0.1:0 --tls-cert a.pem --tls-key b.pem', '--tls-cert: cannot read'],
+    ] as const) {
+      const { text, exitCode } = onTerminal(bare, `coffer serve ${options}`);
+      expect(text.replace(/\s+/g, ' ')).toContain(refusal);
+      expect(text).not.toMatch(/master key/i);
+      expect(exitCode).not.toBe(0);
+    }
+    other.close();
   });
 
   it('a server in the background starts sealed, and says why, instead of being stopped', () => {

@@ -1,4 +1,4 @@
-import { type HttpServeOptions, type HttpServing, serve } from '../../doors/http/serve.ts';
+import { type HttpServeOptions, type HttpServing, requireServable, serve } from '../../doors/http/serve.ts';
 import { invalid } from '../../ground/errors.ts';
 import type { Backend } from '../../store/backends/backend.ts';
 import { uselessSecrets, withBackendAt } from '../../store/backends/registry.ts';
@@ -116,6 +116,7 @@ async function lookBack(session: Session): Promise<void> {
 /** Starts the server. Separate, so that no secret stays in a variable of the command while the server runs. */
 async function start(session: Session, given: Given['options']): Promise<HttpServing> {
   const options = serveOptions(session, given);
+  if (options.credentials.length > 0 && session.prompts.available()) await requireServable(options);
   forgetVariables(process.env, [...secretVariables, ...uselessSecrets(options.location)]);
   return serve(options);
 }

@@ -1,10 +1,13 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { createSecureContext } from 'node:tls';
+import { AuditLog } from '../../access/audit-log.ts';
 import { CofferError, invalid, ownWords, placed, type Text, unavailable } from '../../ground/errors.ts';
 import { isLoopback } from '../../ground/loopback.ts';
 import { pemBlocks } from '../../ground/pem.ts';
 import { readPrivateFile } from '../../ground/private-files.ts';
+import { listening } from '../../service/listening.ts';
 import { Log } from '../../service/log.ts';
 import { type Serving as ServingThrough, serveStore } from '../../service/serve.ts';
 import type { ServiceSettings } from '../../service/service.ts';
@@ -75,6 +78,20 @@ export async function serve(options: HttpServeOptions): Promise<HttpServing> {
       log.info('closed');
     },
   };
+}
+
+/**
+ * Checks addresses, certificate and audit file, before a person is asked for the secret of the store.
+ * @throws as {@link serve}
+ */
+export async function requireServable(options: HttpServeOptions): Promise<void> {
+  for (const place of doorSettings(options).listen) {
+    if (!('host' in place)) continue;
+    const trial = createServer();
+    await listening(trial, place);
+    await new Promise((resolve) => trial.close(resolve));
+  }
+  if (options.auditFile !== undefined) await (await AuditLog.open(options.auditFile)).close();
 }
 
 function doorSettings(options: HttpServeOptions): HttpSettings {
