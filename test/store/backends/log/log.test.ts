@@ -133,7 +133,7 @@ describe('a log whose last record is torn at any byte', () => {
         const { generation } = await opened(directory).state();
         await expect(opened(directory).read(generation, document('aa'))).rejects.toMatchObject({
           kind: 'corrupt',
-          message: expect.stringContaining(`in the change at offset ${begin}, which is damaged`),
+          message: expect.stringContaining(`in a damaged change at offset ${begin}`),
         });
       }
       await expect(commit(opened(directory), put('bb', 'more'))).rejects.toMatchObject(refusal);
