@@ -122,7 +122,7 @@ function optionItem(option: OptionSpec): string[] {
     values: ` ${metavar}...`,
     maybe: ` [${metavar}]`,
   };
-  const again = takes === 'each' && !option.help.includes('Can be repeated.') ? ' Can be repeated.' : '';
+  const again = takes === 'each' && !/Can be repeated[.;]/.test(option.help) ? ' Can be repeated.' : '';
   return item(`${names}${value[takes]}`, `${withNotes(option.help, option)}${again}`);
 }
 

@@ -152,7 +152,7 @@ export const catalogue = {
     list: entry('List organizations', organizations('list')),
     show: entry('Show an organization', organizations('show')),
     update: entry('Rename an organization or set its contact address', organizations('update')),
-    delete: entry('Delete an organization, its workspaces and its tags', organizations('remove')),
+    delete: entry('Delete an organization, its projects, workspaces and tags', organizations('remove')),
     entitlements: served('Show the entitlements of an organization (none)', terraform('entitlementSet')),
   },
   workspaces: {

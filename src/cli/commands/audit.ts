@@ -55,7 +55,9 @@ export const show: OwnCommand = {
     ),
     taking(PATH, 'PREFIX', 'Only requests whose path begins with PREFIX, e.g. transit/decrypt/.'),
     switching(FAILED, 'Only requests that failed or were denied.'),
-    taking(LAST, 'N', 'Only the last N of these requests (0: all).', { fallback: String(DEFAULT_LAST) }),
+    taking(LAST, 'N', 'Only the last N requests that match the other options (0: all).', {
+      fallback: String(DEFAULT_LAST),
+    }),
     switching(
       ALL,
       `Also list requests to ${OWN_QUESTIONS}, which coffer commands send by themselves. On a terminal, they are ` +
@@ -68,7 +70,7 @@ export const show: OwnCommand = {
     'and addresses. A request whose response is not recorded has no result: the server exited, or is still processing it.',
   examples: [
     ['coffer audit show audit.log --since yesterday', 'Show the requests since yesterday and their callers'],
-    ['coffer audit show audit.log --user ada --path transit/decrypt/', 'Show what ada decrypted'],
+    ['coffer audit show audit.log --user ada --path transit/decrypt/', "Show ada's requests to decrypt"],
     [
       'coffer audit show audit.log --failed --last 20',
       'Show the last 20 requests that failed or were denied',

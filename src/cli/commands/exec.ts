@@ -51,7 +51,7 @@ export const command: Command = {
     taking(
       'mask',
       'WHERE',
-      'Hide the values in the log of a CI job: before the program starts, print the commands with which the CI runner hides them.',
+      'Hide the values in the log of a GitHub Actions job: before the program starts, print commands that make the runner hide them. GitLab cannot: gitlab is refused.',
       { choices: ['github', 'gitlab'] },
     ),
     switching(

@@ -74,11 +74,11 @@ export const login: OwnCommand = {
     }),
     takingFile(
       CLIENT_CERT,
-      'Log in with the client certificate in FILE, PEM. For later commands set $COFFER_CLIENT_CERT.',
+      'Log in with the client certificate in FILE, PEM. For later commands, set $COFFER_CLIENT_CERT.',
     ),
     takingFile(
       CLIENT_KEY,
-      'File with the private key of the client certificate, PEM. For later commands set $COFFER_CLIENT_KEY.',
+      'File with the private key of the client certificate, PEM. For later commands, set $COFFER_CLIENT_KEY.',
     ),
     switching(NO_STORE, 'Print the token instead of storing it.'),
     taking(FIELD, 'NAME', 'Print only this field of the login, e.g. token.'),
@@ -86,9 +86,9 @@ export const login: OwnCommand = {
   ],
   details:
     'Stores the token in a file that only you can read, one per address. Later commands for that address use it, ' +
-    'unless --token, COFFER_TOKEN or VAULT_TOKEN is set. Secrets are read from a prompt, a file or standard ' +
-    'input, never from arguments, which other users can see. In GitHub Actions and GitLab CI, the method jwt ' +
-    'uses the ID token of the job.',
+    'unless --token, --token-file, COFFER_TOKEN or VAULT_TOKEN is set. Secrets are read from a prompt, a file or ' +
+    'standard input, never from arguments, which other users can see. In GitHub Actions and GitLab CI, the ' +
+    'method jwt uses the ID token of the job.',
   examples: [
     ['coffer login userpass username=ada', 'Log in with a password; prompts for it'],
     ['coffer login jwt role=release', 'Log in from GitHub Actions or GitLab CI'],

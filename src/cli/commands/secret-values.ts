@@ -90,7 +90,7 @@ export const set: Command = {
     nameArgument,
     argument(
       VALUE,
-      'New value. If omitted, prompts on a terminal, else reads standard input; "-" always reads it.',
+      'New value. If omitted, prompts on a terminal, else reads standard input; "-" always reads standard input.',
       { required: false },
     ),
   ],

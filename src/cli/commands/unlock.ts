@@ -76,7 +76,7 @@ async function hasLostItsStore(session: Session, connection: AgentConnection): P
 
 export const lock: OwnCommand = {
   details:
-    'Stops the agent of the store, and those of keyrings. An agent that does not respond is killed. ' +
+    'Stops the agent of the store and the agents of team keyrings. An agent that does not respond is killed. ' +
     'Without an agent, the store is already locked.',
   examples: [['coffer lock', 'Lock before leaving your computer']],
   async run(session) {

@@ -73,7 +73,9 @@ const wholeText = (flag: string, text: string): string =>
 function meant(flag: string, meaning: FlagMeaning, value: OptionValue): unknown {
   if (meaning.as === 'true') return true;
   if (meaning.as === 'false') return false;
-  if (meaning.as === 'pairs') return namedPairs(`--${flag}`, value === true ? [] : [value].flat());
+  const texts = value === true ? [] : [value].flat();
+  if (meaning.as === 'pairs') return namedPairs(`--${flag}`, texts);
+  if (meaning.as === 'pairs-with-lists') return pairsWithLists(`--${flag}`, texts);
   return meaning.as === 'base64-of-text' ? utf8(String(value)).toString('base64') : value;
 }
 
@@ -81,14 +83,30 @@ function meant(flag: string, meaning: FlagMeaning, value: OptionValue): unknown 
  * Parses `NAME=VALUE` texts into an object.
  * @throws `invalid` naming the flag
  */
-export function namedPairs(label: string, texts: readonly string[]): Readonly<Record<string, string>> {
+export const namedPairs = (label: string, texts: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(texts.map((text) => pairIn(label, text)));
+
+/** Parses `NAME=VALUE` texts, as `namedPairs`; a name given several times has the list of its values. */
+function pairsWithLists(
+  label: string,
+  texts: readonly string[],
+): Readonly<Record<string, string | readonly string[]>> {
+  const found = Map.groupBy(
+    texts.map((text) => pairIn(label, text)),
+    ([name]) => name,
+  );
   return Object.fromEntries(
-    texts.map((text) => {
-      const at = text.indexOf('=');
-      if (at < 1) throw invalid(`invalid value "${text}"`, { field: label, hint: 'use NAME=VALUE' });
-      return [text.slice(0, at), text.slice(at + 1)];
+    [...found].map(([name, pairs]) => {
+      const values = pairs.map(([, value]) => value);
+      return [name, values.length === 1 ? String(values[0]) : values];
     }),
   );
+}
+
+function pairIn(label: string, text: string): [name: string, value: string] {
+  const at = text.indexOf('=');
+  if (at < 1) throw invalid(`invalid value "${text}"`, { field: label, hint: 'use NAME=VALUE' });
+  return [text.slice(0, at), text.slice(at + 1)];
 }
 
 /**

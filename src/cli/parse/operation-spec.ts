@@ -33,8 +33,11 @@ export interface OperationSpec extends CommandSpec {
 
 export interface FlagMeaning {
   readonly param: string;
-  /** Conversion of the flag's value to the parameter's: unchanged, as the base64 of its text, or as a fixed boolean. */
-  readonly as: 'value' | 'base64-of-text' | 'true' | 'false' | 'pairs';
+  /**
+   * Conversion of the flag's value to the parameter's: unchanged, as the base64 of its text, as a fixed boolean, or as
+   * an object, in which a repeated name has its last value, or a list of all.
+   */
+  readonly as: 'value' | 'base64-of-text' | 'true' | 'false' | 'pairs' | 'pairs-with-lists';
 }
 
 type CommandShape = NonNullable<Operation['cli']>;
@@ -205,8 +208,8 @@ function inputArgument(params: Params, shape: CommandShape): readonly ArgumentSp
 function sourceText({ secret, optional, onRequest }: NonNullable<CommandShape['input']>): string {
   if (secret !== undefined) {
     const source = onRequest
-      ? 'Prompts if omitted; "-" reads standard input.'
-      : 'If omitted, prompts on a terminal, else reads standard input; "-" always reads it.';
+      ? 'If omitted, prompts on a terminal; "-" reads standard input.'
+      : 'If omitted, prompts on a terminal, else reads standard input; "-" always reads standard input.';
     return `Not accepted as an argument, which other users could see. ${source}`;
   }
   return optional || onRequest ? '"-" reads standard input.' : 'Reads standard input if omitted or "-".';
@@ -218,7 +221,10 @@ function meaningsOf(name: string, param: Param<unknown>): [flag: string, meaning
     const yes: [string, FlagMeaning] = [flag, { param: name, as: 'true' }];
     return param.cli.negatable ? [yes, [`no-${flag}`, { param: name, as: 'false' }]] : [yes];
   }
-  if (isPairs(param)) return [[flag, { param: name, as: 'pairs' }]];
+  if (isPairs(param)) {
+    const mayBeLists = param.schema.additionalProperties === true;
+    return [[flag, { param: name, as: mayBeLists ? 'pairs-with-lists' : 'pairs' }]];
+  }
   const plain: [string, FlagMeaning] = [flag, { param: name, as: 'value' }];
   if (!param.cli.textTwin) return [plain];
   return [plain, [flag + TWIN_SUFFIX, { param: name, as: 'base64-of-text' }]];

@@ -141,7 +141,10 @@ const settingsParams = {
   bound_audiences: texts({ help: 'Audiences, one of which the claim "aud" must contain.' }),
   bound_subject: text({ help: 'Value that the claim "sub" must have. Default: any.' }),
   bound_claims: object({
-    help: 'Claims that a JWT must have: their NAME or JSON pointer, with the accepted value or values.',
+    help: 'Claims that a JWT must have: their name or JSON pointer, with the accepted value or a list of accepted values.',
+    cli: {
+      help: 'Claims that a JWT must have, by NAME or JSON pointer. Repeat a NAME to accept several values.',
+    },
   }),
   bound_claims_type: text({
     help: 'How to compare values of bound_claims: "string" (exactly), or "glob" (* is a wildcard). Default: string.',

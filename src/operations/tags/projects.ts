@@ -48,11 +48,10 @@ const contentParams = {
   'default-execution-mode': executionModes('default-execution-mode'),
   'setting-overwrites': settingOverwrites('default-execution-mode'),
   'default-agent-pool-id': unkeptAttribute('default-agent-pool-id', NO_AGENTS),
-  'tag-bindings': bindingsRelationship({
-    help: 'KEY=VALUE tags of the project, which its workspaces inherit. For an existing project: replaces all of its KEY=VALUE tags.',
-    cli: { flag: 'bind', metavar: 'KEY=VALUE' },
-  }),
 };
+
+const bindingsOf = (help: string) =>
+  bindingsRelationship({ help, cli: { flag: 'bind', metavar: 'KEY=VALUE' } });
 
 const FIELDS: ProjectFields = {
   name: attributePointer('name'),
@@ -60,7 +59,9 @@ const FIELDS: ProjectFields = {
   autoDestroyActivityDuration: attributePointer('auto-destroy-activity-duration'),
 };
 
-function contentIn(values: Partial<ValuesOf<typeof contentParams>>): ProjectContent {
+type ContentParams = typeof contentParams & { readonly 'tag-bindings': ReturnType<typeof bindingsOf> };
+
+function contentIn(values: Partial<ValuesOf<ContentParams>>): ProjectContent {
   const { description, 'tag-bindings': bindings, 'default-execution-mode': mode } = values;
   const duration = values['auto-destroy-activity-duration'];
   const executionMode = values['setting-overwrites'] === false ? null : mode;
@@ -83,6 +84,7 @@ export const create = tagOperation({
       required: true,
       cli: { positional: 'each', rule: (name) => projectName(name) },
     }),
+    'tag-bindings': bindingsOf('KEY=VALUE tags of the project, which its workspaces inherit.'),
     ...contentParams,
   },
   cli: {
@@ -181,6 +183,9 @@ export const update = tagOperation({
   params: {
     ...which.params,
     name: attribute('name', { help: 'New name of the project.' }),
+    'tag-bindings': bindingsOf(
+      'Replace all KEY=VALUE tags of the project, which its workspaces inherit, with these.',
+    ),
     ...contentParams,
   },
   cli: {

@@ -121,12 +121,12 @@ export const loginMethodsSuite: Suite = (here) => {
       status: 'valid',
     });
     await place.ok(
-      `auth jwt write release --user-claim sub --bound-audiences https://coffer.example --bound-claims repository_id=74 ref=refs/heads/* --bound-claims-type glob --claim-mappings actor=who --token-policies release --token-ttl 10m ${at}`,
+      `auth jwt write release --user-claim sub --bound-audiences https://coffer.example --bound-claims repository_id=74 ref=refs/tags/v* ref=refs/heads/* --bound-claims-type glob --claim-mappings actor=who --token-policies release --token-ttl 10m ${at}`,
     );
     expect(await place.ok(`auth jwt list ${at}`)).toBe('release');
     expect(await place.json(`auth jwt read release ${at}`)).toMatchObject({
       role_type: 'jwt',
-      bound_claims: { repository_id: '74', ref: 'refs/heads/*' },
+      bound_claims: { repository_id: '74', ref: ['refs/tags/v*', 'refs/heads/*'] },
       claim_mappings: { actor: 'who' },
     });
     const claims = { ...githubClaims, iss: 'https://issuer.example', aud: 'https://coffer.example' };
