@@ -129,8 +129,8 @@ class JsonReader {
     if (source === undefined)
       throw this.#refused(
         this.#at < this.#text.length
-          ? 'not valid JSON: expected a value (a text needs double quotes)'
-          : 'not valid JSON: it ends before a value',
+          ? 'not valid JSON: expected a value (a string needs double quotes)'
+          : 'not valid JSON: the file ends where a value is expected',
       );
     const text = string === undefined ? source : this.#meaning(string, start);
     const type = string ? 'string' : number ? 'number' : boolean ? 'boolean' : 'null';

@@ -65,12 +65,13 @@ const hasFilesOf = (rule: Rule, before: Rule, isLast: boolean): boolean =>
 function lossesIn(before: Rule, now: Rule): readonly string[] {
   const losses: string[] = [];
   const excepted = now.except.filter((pattern) => !before.except.includes(pattern));
-  if (excepted.length > 0) losses.push(`${excepted.join(', ')} may be readable`);
+  if (excepted.length > 0) losses.push(`${excepted.join(', ')} need not be encrypted any more`);
   const dropped = before.only.filter((pattern) => !now.only.includes(pattern));
   if (now.only.length > 0 && before.only.length === 0)
     losses.push(`only ${now.only.join(', ')} must be encrypted`);
-  else if (now.only.length > 0 && dropped.length > 0) losses.push(`${dropped.join(', ')} may be readable`);
+  else if (now.only.length > 0 && dropped.length > 0)
+    losses.push(`${dropped.join(', ')} need not be encrypted any more`);
   // In another format, the same file may have other values, or values of other names.
-  if (before.format !== now.format) losses.push('the setting format: was changed');
+  if (before.format !== now.format) losses.push('the setting "format" was changed');
   return losses;
 }

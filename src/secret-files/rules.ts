@@ -32,7 +32,7 @@ export interface Rule {
 const TEXTS = new Set(['key', 'mount', 'format']);
 const LISTS = new Set(['files', 'only', 'except']);
 
-const RULES_FORM = 'rules: must be a list of rules, each with files: and key:';
+const RULES_FORM = '"rules" must be a list of rules, each with "files" and "key"';
 
 /**
  * Reads the rules from the list `rules:`. The first rule that matches a file applies.
@@ -49,7 +49,7 @@ export function rulesIn(document: SecretFile, file: string): readonly Rule[] {
     if (place.path.length < 3) throw refused(place, RULES_FORM);
   }
   const byRule = Map.groupBy(document.places, ({ path }) => path[1]);
-  if (byRule.size === 0) throw refused(undefined, 'no rules', 'expected rules: with files: and key:');
+  if (byRule.size === 0) throw refused(undefined, 'no rules', 'expected "rules", with "files" and "key"');
   return [...byRule.values()].map((places) => ruleOf(places, refused));
 }
 
@@ -87,12 +87,12 @@ function ruleOf(
   const [format] = textsOf('format');
   const files = textsOf('files');
   if (key === undefined)
-    throw refused(first, 'this rule has no key:', 'add key: with the name of the key to encrypt with');
+    throw refused(first, 'this rule has no "key"', 'add the line "key: NAME", for the key to encrypt with');
   if (files.length === 0)
     throw refused(
       first,
-      'this rule has no files:',
-      'add the line "files: PATTERN", for the files that the rule is for',
+      'this rule has no "files"',
+      'add the line "files: PATTERN", for the files to encrypt',
     );
   if (mount !== undefined && !isMountPath(mount))
     throw refused(placesOf('mount')[0], `invalid mount ${JSON.stringify(mount)}`);

@@ -33,7 +33,7 @@ export function respliced(
     invalid(
       `${name}:${lineAt(file.text, place.start)}: ${place.name}: the decrypted text cannot be written into this file`,
       {
-        hint: 'the value was encrypted in a file of another format: set it again with "coffer secrets set FILE NAME"',
+        hint: 'the value may have been copied from a file of another format: set it again with "coffer secrets set FILE NAME"',
       },
     );
   const [first] = sources.keys();

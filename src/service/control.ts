@@ -144,11 +144,11 @@ export class Control implements ServerState {
       const { kind } = asCofferError(error) ?? {};
       if (kind !== 'denied' && kind !== 'sealed') throw error;
       // Requests without a token leave no audit record: this is the only trace of an attack on the keys.
-      this.#log.warn('an attempt to unseal failed', { reason: 'no key unlocks the store' });
+      this.#log.warn('an attempt to unseal failed', { reason: 'no given key unlocks the store' });
       // A wrong key is an error of the caller; with the status of a sealed server, clients would retry.
       throw invalid(ownWords('unseal failed, invalid key'), {
         field: 'key',
-        hint: 'run "coffer status" to see what unlocks the store',
+        hint: 'run "coffer status --store DIRECTORY" on the server to see what unlocks the store',
       });
     }
     this.#keys = keys;

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { Server } from 'node:net';
+import { isIPv6, type Server } from 'node:net';
 import { dirname } from 'node:path';
 import { placed, unavailable } from '../ground/errors.ts';
 import { makingPrivately } from './socket-file.ts';
@@ -38,8 +38,10 @@ export async function listening(server: Server, place: ListenPlace): Promise<voi
 
 function nameOf(place: ListenPlace): string | { readonly file: string } {
   if ('socket' in place) return { file: place.socket };
-  return 'host' in place ? `${place.host}:${place.port}` : `descriptor ${place.descriptor}`;
+  return 'host' in place ? addressOf(place.host, place.port) : `descriptor ${place.descriptor}`;
 }
+
+const addressOf = (host: string, port: number): string => `${isIPv6(host) ? `[${host}]` : host}:${port}`;
 
 function whyNot(error: unknown, path: string | undefined): string {
   const { code } = error as NodeJS.ErrnoException;
@@ -55,9 +57,9 @@ function hintOf(error: unknown, place: ListenPlace): string | undefined {
   if (!('host' in place)) return undefined;
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'EACCES' && place.port < UNPRIVILEGED_PORT)
-    return `ports below ${UNPRIVILEGED_PORT} need root; use another port: --listen ${place.host}:8200`;
+    return `ports below ${UNPRIVILEGED_PORT} need root; use another port: --listen ${addressOf(place.host, 8200)}`;
   if (code !== 'EADDRINUSE' || place.port === MAX_PORT) return undefined;
-  return `stop the program that uses this port, or use another port: --listen ${place.host}:${place.port + 1}`;
+  return `stop the program that uses this port, or use another port: --listen ${addressOf(place.host, place.port + 1)}`;
 }
 
 const MAX_PORT = 65_535;

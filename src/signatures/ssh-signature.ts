@@ -181,7 +181,7 @@ export function verifyWireSignature(
     return verify(rsaHash, data, key, paddedRsa(key, signature));
   if (algorithm !== sshSignatureName(key)) {
     throw invalid(`unsupported SSH signature algorithm ${JSON.stringify(algorithm.slice(0, 64))}`, {
-      hint: 'sign again with an algorithm of this type of key, and not with SHA-1',
+      hint: 'sign again; with an RSA key, use rsa-sha2-256 or rsa-sha2-512',
     });
   }
   const curve = curveOf(key);

@@ -90,15 +90,14 @@ export async function lockedBecause(
 ): Promise<string | undefined> {
   const { backend, id } = store;
   const header = await backend.header().catch(refusedAs(undefined, 'not-found'));
-  if (header === undefined || storeIdIn(backend, header) !== id) return GONE;
+  if (header === undefined) return 'the store no longer exists';
+  if (storeIdIn(backend, header) !== id) return 'the store was replaced by another one';
   const state = store.seenJustNow ?? (await backend.state());
   if (state.generation !== generation) return 'the store has a new root key';
   return (await backend.has(generation, slotRef(slotId)))
     ? undefined
     : 'the slot that unlocked the store was removed';
 }
-
-const GONE = 'the store no longer exists';
 
 /** Headers as they were parsed last, since an agent compares the header before each use and it never changes. */
 const parsedHeaders = new WeakMap<Backend, { readonly bytes: Buffer; readonly id: string }>();

@@ -63,7 +63,7 @@ export function loadFacts(directory: string, more: readonly MoreFile[] = []) {
     const { size } = lstatSync(join(directory, path));
     bytes += Math.min(size, MAX_FACT_BYTES);
     if (++count > MOST_FILES || bytes > MOST_BYTES) {
-      throw conflict(`${directory} has too many files`, {
+      throw conflict(`${directory} has more than ${MOST_FILES} files, or more than ${MOST_BYTES >> 20} MiB`, {
         hint: 'find out with git which commit added them',
       });
     }

@@ -169,12 +169,12 @@ function printPublicKey({ type }: NamedKey, version: KeyVersion, format: ExportF
   return type.publicKey?.export(version.material, format) ?? '';
 }
 
-function printCertificates(_key: NamedKey, version: KeyVersion): string {
+function printCertificates({ document }: NamedKey, version: KeyVersion): string {
   const chain = version.document.certificateChain;
   if (chain !== undefined && chain.length > 0) return certificatesPem(chain);
   throw lacks(
     ownWords('selected key version does not have a certificate chain imported'),
-    'choose another version',
+    `choose a version that has one, or run "coffer transit keys set-certificate ${document.name} --in FILE"`,
   );
 }
 

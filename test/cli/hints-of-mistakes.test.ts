@@ -29,7 +29,7 @@ describe('a mistake is answered with what helps:', () => {
     ['tags unused', 'did you mean "coffer tags list --unused"?'],
     ['-G', 'did you mean "coffer transit keys create NAME --type ed25519"?'],
     ['store list a.backup', 'did you mean "coffer store verify"?'],
-    ['secrets encrypt b.json', 'b.json:2: not valid JSON: it ends before a value'],
+    ['secrets encrypt b.json', 'b.json:2: not valid JSON: the file ends where a value is expected'],
     ['keygen -o key.txt', '(for a file, use --out key.txt; use one of table, wide, json, raw)'],
     ['secrets decrypt b.json -o plain.json', '(for a file, use --stdout > plain.json; use one of '],
     ['verify nowhere.txt --key releases', 'FILE: cannot read nowhere.txt: no such file'],

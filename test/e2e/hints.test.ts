@@ -366,7 +366,7 @@ describe('a hint of the store that is followed', () => {
 /** Followed in hints-postgres.test.ts. */
 const databaseHints = [
   '\'run "coffer init" to create one\'',
-  '\'run "coffer store migrate" as a role that may alter the tables\'',
+  '\'run "coffer store migrate" as a role that may create and alter the tables\'',
   '\'grant the role USAGE on the schema and SELECT, INSERT, UPDATE and DELETE on the tables created by "coffer store migrate"\'',
 ];
 

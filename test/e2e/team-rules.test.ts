@@ -137,7 +137,7 @@ describe('somebody who changes the rules and puts a value in the clear in the pl
     push(mallory);
     pull(alice);
     const refusal =
-      /^coffer: \.coffer\.yaml may encrypt less than when it was last used here: DB of app\.env is readable; in \*\.env, DB may be readable \(\.coffer\.yaml was last changed in commit [0-9a-f]+ by mallory\) \(review the changes to \.coffer\.yaml; if they are right, use --yes\)\n?$/;
+      /^coffer: \.coffer\.yaml may encrypt less than when it was last used here: DB of app\.env is readable; in \*\.env, DB need not be encrypted any more \(\.coffer\.yaml was last changed in commit [0-9a-f]+ by mallory\) \(review the changes to \.coffer\.yaml; if they are right, use --yes\)\n?$/;
     expect(await used(alice, running('app.env'))).toMatchObject({
       exitCode: 1,
       stderr: expect.stringMatching(refusal),
@@ -159,7 +159,7 @@ describe('somebody who changes the rules and puts a value in the clear in the pl
     pull(alice);
     const refused = await used(alice, running('app.env'));
     expect(refused.stderr).toMatch(
-      /here: in \*\.env, NODE_OPTIONS may be readable \(.* was last changed in commit .* by mallory\)/,
+      /here: in \*\.env, NODE_OPTIONS need not be encrypted any more \(.* was last changed in commit .* by mallory\)/,
     );
   });
 

@@ -90,7 +90,7 @@ describe('the rules for encryption', () => {
   it.each(['rules: [app]', 'rules: app', 'rules: {files: "*.env", key: app}'])(
     'are a list of rules, not %s',
     (text) => {
-      expect(refusal(() => rules(text)).message).toMatch(/:1: rules: must be a list of rules, /);
+      expect(refusal(() => rules(text)).message).toMatch(/:1: "rules" must be a list of rules, /);
     },
   );
 
@@ -112,11 +112,11 @@ describe('the rules for encryption', () => {
   it.each([
     ['', '.coffer.yaml:1: no rules'],
     ['rules: []', '.coffer.yaml:1: no rules'],
-    ['rules:\n  - files: a\n', '.coffer.yaml:2: this rule has no key:'],
-    ['rules:\n  - key: a\n', '.coffer.yaml:2: this rule has no files:'],
+    ['rules:\n  - files: a\n', '.coffer.yaml:2: this rule has no "key"'],
+    ['rules:\n  - key: a\n', '.coffer.yaml:2: this rule has no "files"'],
     ['rules:\n  - files: a\n    key: k\n    onyl: x\n', '.coffer.yaml:4: unknown setting rules.0.onyl'],
     ['rule:\n  - files: a\n', '.coffer.yaml:2: unknown setting rule.0.files'],
-    ['rules: x\n', '.coffer.yaml:1: rules: must be a list of rules, each with files: and key:'],
+    ['rules: x\n', '.coffer.yaml:1: "rules" must be a list of rules, each with "files" and "key"'],
     ['rules:\n  - files: a\n    key: [k]\n', '.coffer.yaml:3: rules.0.key.0 must be a string'],
     [
       'rules:\n  - files: ["a", ""]\n    key: k\n',

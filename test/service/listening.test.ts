@@ -43,6 +43,12 @@ describe('a server that cannot listen', () => {
     ],
     ['EADDRINUSE', on(65_535), 'another program listens there', undefined],
     [
+      'EADDRINUSE',
+      on(8200, '::1'),
+      'another program listens there',
+      'stop the program that uses this port, or use another port: --listen [::1]:8201',
+    ],
+    [
       'EACCES',
       on(1023),
       'permission denied',
@@ -55,7 +61,7 @@ describe('a server that cannot listen', () => {
   ])('says why of %s at %j', async (code, place, why, hint) => {
     expect(await refusalOf(code, place)).toEqual({
       kind: 'unavailable',
-      message: `cannot listen on ${place.host}:${place.port}: ${why}`,
+      message: `cannot listen on ${place.host === '::1' ? '[::1]' : place.host}:${place.port}: ${why}`,
       field: 'listen',
       hint,
     });

@@ -13,6 +13,8 @@ it('a process that got a store from another holds it for lost where it is gone, 
     lockedBecause(new SealedStore(replacing(backend, { header }), keyring), place);
   expect(await holding(() => backend.header())).toBeUndefined();
   expect(await holding(() => Promise.reject(notFound('no store')))).toBe('the store no longer exists');
+  const { backend: other } = await memoryStore();
+  expect(await holding(() => other.header())).toBe('the store was replaced by another one');
   const unreachable = unavailable('the database does not answer');
   await expect(holding(() => Promise.reject(unreachable))).rejects.toBe(unreachable);
   expect(await lockedBecause(new SealedStore(backend, keyring), { ...place, generation: 2 })).toBe(

@@ -176,7 +176,7 @@ describe('the repair of an index whose content is another', () => {
     expect(done.map(({ done: text }) => text).sort()).toEqual([
       'was a leftover of the index of others and was deleted',
       'was missing from the index of things and was added to it again (one); if you had deleted it, delete it again',
-      'was rebuilt: it is the index of things, entries: 3',
+      'was rebuilt: it is the index of things, with 3 entries',
     ]);
     expect(await examined(directory)).toEqual([]);
     expect(Object.keys(await contentOf(directory)).sort()).toEqual([
@@ -201,7 +201,7 @@ describe('the repair of a store', () => {
         file: files[0],
         done: 'was rebuilt: it lists the only key slot of the store, and the label of that slot is lost',
       },
-      { file: files[1], done: 'was rebuilt: it is the index of the store, entries: 2' },
+      { file: files[1], done: 'was rebuilt: it is the index of the store, with 2 entries' },
     ]);
     expect(await examined(directory)).toEqual([]);
   });

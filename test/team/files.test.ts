@@ -54,7 +54,7 @@ describe('the directory of a keyring', () => {
     sparse(join(directory, 'one'), 1);
     expect(refusal(() => loadFacts(directory))).toMatchObject({
       kind: 'conflict',
-      message: `${directory} has too many files`,
+      message: `${directory} has more than 50000 files, or more than 512 MiB`,
     });
   });
 

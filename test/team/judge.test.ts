@@ -39,7 +39,7 @@ describe('judging the facts of a keyring', () => {
     for (const fact of [strange, other.first]) world.facts.set(fact.id, fact);
     const state = judged(world);
     expect(names(state)).toEqual(['alice', 'carol']);
-    expect(state.refused.get(own.path)).toBe('has an author that is not an admin');
+    expect(state.refused.get(own.path)).toBe('has an author that is not a valid admin');
     expect(state.refused.get(other.first.path)).toBe('belongs to another keyring');
   });
 
@@ -49,7 +49,7 @@ describe('judging the facts of a keyring', () => {
     const guest = world.member(bob, 'guest');
     const state = judge(world.facts, world.first.id, ({ id }) => id !== bob.id);
     expect(state.refused.get(bob.path)).toBe('is not signed by alice');
-    expect(state.refused.get(guest.path)).toBe('has an author that is not an admin');
+    expect(state.refused.get(guest.path)).toBe('has an author that is not a valid admin');
   });
 
   it('believes a removal that calls somebody by another name no more than any forgery', () => {

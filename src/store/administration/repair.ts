@@ -328,7 +328,7 @@ async function writeIndex(
   const done =
     blobs.length === 0
       ? `was a leftover of the ${what} and was deleted`
-      : `was rebuilt: it is the ${what}, entries: ${ids}`;
+      : `was rebuilt: it is the ${what}, with ${ids} ${ids === 1 ? 'entry' : 'entries'}`;
   const index: Mended = { file: fileOf(headOf(collection)), done };
   if (collection === COLLECTIONS) return [index];
   // The document was always readable by ID; now it is listed as well.

@@ -68,7 +68,7 @@ export class DamageError extends CofferError {
 function damageText(place: Place, findings: readonly Finding[]): Text {
   const [only, ...more] = findings;
   if (only !== undefined && more.length === 0)
-    return [{ inside: `${only.file} ${only.reason}`, outside: 'it is damaged' }];
+    return [{ inside: `${only.file} ${only.reason}`, outside: 'the store is damaged' }];
   return placed`${findings.length} files of ${place} are damaged or missing`;
 }
 

@@ -59,7 +59,7 @@ function weaknessOf(
   if (author === undefined) return 'was written by a member whose file in .coffer/members is missing';
   const isJudged = author === fact || (verdicts.has(author.id) && verdicts.get(author.id) === undefined);
   if (!isCard(author) || author.card.sign === undefined || !isJudged)
-    return 'has an author that is not an admin';
+    return 'has an author that is not a valid admin';
   for (const { id, name } of fact.references) {
     const named = facts.get(id);
     if (named === undefined) continue;

@@ -88,7 +88,7 @@ const hasSet = ({ familyNames }: KeyType, set: string): boolean =>
 function requireKeyPairs(evidence: TypeEvidence): void {
   if (evidence.hasKeyPairs) return;
   throw unsupported(
-    `backup has the key type ${shown(evidence)} without both halves of each key pair, so its format is unknown`,
+    `backup has the key type ${shown(evidence)} and only one half of a key pair, so its format is unknown`,
     { field: 'backup', hint: 'export the key on the server that made the backup, and import it here' },
   );
 }

@@ -19,7 +19,7 @@ export function sharedSecret(privateKey: KeyObject, peer: string, own: OwnKind):
   if (publicKey.asymmetricKeyType !== 'ec') {
     throw refusal(
       ownWords('supplied peer public key is not an ECDSA key'),
-      `use the public key of an ${own.type} pair`,
+      `use the public key of an ${own.type} key`,
     );
   }
   if (publicKey.asymmetricKeyDetails?.namedCurve !== own.curve) {

@@ -133,14 +133,9 @@ describe('a backup in the layout of Vault', () => {
       { ParameterSet: 'slh-dsa-shake-128s' },
       [],
     ],
+    ['14 and only one half of a key pair, so its format is unknown', 14, { ParameterSet: '44' }, ['key']],
     [
-      '14 without both halves of each key pair, so its format is unknown',
-      14,
-      { ParameterSet: '44' },
-      ['key'],
-    ],
-    [
-      '14 without both halves of each key pair, so its format is unknown',
+      '14 and only one half of a key pair, so its format is unknown',
       14,
       { ParameterSet: '44' },
       ['publicKey'],

@@ -136,8 +136,7 @@ function hostsOf(text: string, ports: string | undefined): GivenHost[] {
     const decodedHost = decoded(one);
     const isDirectory = decodedHost?.startsWith('/') === true;
     const { host, port } = isDirectory ? { host: decodedHost } : (HOST.exec(one)?.groups ?? {});
-    if (host === undefined)
-      throw wrong('the host must be a name or an address, followed by a colon if there is a port');
+    if (host === undefined) throw wrong('expected HOST or HOST:PORT, with an IPv6 address in brackets');
     const number = port ?? givenPorts[index] ?? givenPorts[0];
     return {
       host: decoded(host.replace(/^\[|\]$/g, '')),

@@ -31,7 +31,7 @@ const POOLER: DatabaseReason = {
 const REASONS: Readonly<Record<string, DatabaseReason>> = {
   '28P01': {
     reason: 'the password is wrong',
-    hint: 'check PGPASSWORD, PGPASSFILE or the password file',
+    hint: 'check where it is set: --store, PGPASSWORD, PGPASSFILE (~/.pgpass) or COFFER_STORE_PASSWORD_FILE',
   },
   '28000': { reason: 'the database rejected the login', hint: 'check the user, TLS, and pg_hba.conf' },
   '3D000': { reason: 'database does not exist', hint: 'create it with "createdb", or use another database' },

@@ -88,7 +88,7 @@ export class PostgresBackend implements Backend {
       const hint =
         row === undefined
           ? 'run "coffer init" to create one'
-          : 'a copy to it was interrupted: run the copy again';
+          : 'it is incomplete: repeat the command that was interrupted (init, copy or restore)';
       throw noStore(this.place, hint);
     });
   }

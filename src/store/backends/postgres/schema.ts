@@ -2,6 +2,7 @@ import { corrupt, type Place, placed, unavailable } from '../../../ground/errors
 import { noStore } from '../../refusals.ts';
 import type { Blob, BlobRef } from '../backend.ts';
 import type { StoreMigration } from '../backend-kind.ts';
+import { errorCode } from '../files/disk-errors.ts';
 import type { PostgresAddress } from './address.ts';
 import type { PostgresClient } from './connection.ts';
 
@@ -96,12 +97,14 @@ export async function checkSchema(client: PostgresClient, address: PostgresAddre
     throw unavailable(
       placed`the tables in ${place} have version ${found.version}; this Coffer needs version ${SCHEMA_VERSION}`,
       {
-        hint: 'run "coffer store migrate" as a role that may alter the tables',
+        hint: MIGRATE,
       },
     );
   }
   if (found.version === SCHEMA_VERSION) await checkShape(client, address);
 }
+
+const MIGRATE = 'run "coffer store migrate" as a role that may create and alter the tables';
 
 function refuseNewer({ version, usable_from }: VersionRow, place: Place): void {
   if (usable_from <= SCHEMA_VERSION) return;
@@ -147,11 +150,24 @@ export async function migrateSchema(
   if (before !== undefined) refuseNewer(before, address.place);
   const from = before?.version ?? 0;
   if (from >= SCHEMA_VERSION) return { from, to: from };
-  // Only if it is missing: a role may own a schema without the privilege to create one.
-  if (!(await isFound(client, `to_regnamespace('${schema}')`))) await client.query(`CREATE SCHEMA ${schema}`);
-  for (const migration of MIGRATIONS.slice(from)) await client.query(migration.replaceAll('%', schema));
+  try {
+    // Only if it is missing: a role may own a schema without the privilege to create one.
+    if (!(await isFound(client, `to_regnamespace('${schema}')`)))
+      await client.query(`CREATE SCHEMA ${schema}`);
+    for (const migration of MIGRATIONS.slice(from)) await client.query(migration.replaceAll('%', schema));
+  } catch (error) {
+    // What a role needs for anything else would not help here.
+    if (errorCode(error) !== FORBIDDEN) throw error;
+    throw unavailable(placed`cannot use ${address.place}: permission denied`, {
+      cause: error,
+      hint: MIGRATE,
+    });
+  }
   return { from, to: SCHEMA_VERSION };
 }
+
+/** SQLSTATE of a statement that the role may not run. */
+const FORBIDDEN = '42501';
 
 /** Number of the advisory lock; any unused number works. This is "coffer" in ASCII. */
 const MIGRATION_LOCK = 0x636f66666572;

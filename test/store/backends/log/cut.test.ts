@@ -85,7 +85,7 @@ describe('a log', () => {
         const kept = join(other, 'log', 'documents-00.damaged');
         expect(mended).toContainEqual({
           place: { file: kept },
-          done: expect.stringContaining('but may be older'),
+          done: expect.stringContaining('the log, which may be older, '),
         });
         expect(readFileSync(kept, 'utf8')).toBe(moved);
         keptOnce = true;

@@ -226,7 +226,7 @@ async function putInPlace(
     await writeDurably(kept, present);
     await syncChanged(layout.log);
     const why = isIntact
-      ? `the content of ${nameOf(ref)} from before the repair: the log ${bytes === undefined ? 'says that it was deleted' : 'has different content'}, but may be older`
+      ? `the content of ${nameOf(ref)} from before the repair: the log, which may be older, ${bytes === undefined ? 'says that it was deleted' : 'has different content'}`
       : `an older content of ${nameOf(ref)}: the last one was damaged in ${piece.path} at offset ${piece.offset}`;
     mended.push({ place: { file: kept }, done: `is ${why}` });
   }
