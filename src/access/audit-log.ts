@@ -197,6 +197,6 @@ function cannotOpen(path: string, cause: unknown): CofferError {
 /** Creates the error. Clients of a server see its text, so the file and the reason are only in the cause. */
 const cannotWrite = (cause: unknown): CofferError =>
   unavailable(ownWords('the audit log cannot be written'), {
-    hint: 'requests are refused until it can be written: free disk space or fix its permissions',
+    hint: 'requests are refused until the audit log can be written: free disk space, or fix the permissions of its file',
     cause,
   });

@@ -62,7 +62,9 @@ export class HeadersInTrail {
     await this.#store.transact(async (tx) => {
       const { [known]: _, ...others } = (await tx.get<AuditedHeaders>(DOCUMENT)) ?? NONE;
       if (Object.keys(others).length >= MOST_HEADERS) {
-        throw invalid(`at most ${MOST_HEADERS} headers can be recorded`, { field: 'header' });
+        throw invalid(`at most ${MOST_HEADERS} headers can be recorded in the audit log`, {
+          field: 'header',
+        });
       }
       tx.put(DOCUMENT, { ...others, [known]: { hmac } });
     });

@@ -218,7 +218,7 @@ export class Tokens {
     const record = await liveToken(view, issuer.accessor, now);
     if (record === undefined) throw invalid(ownWords('parent token lookup failed: no parent found'));
     if (record.generation >= MAX_GENERATIONS) {
-      throw invalid(`tokens can be nested at most ${MAX_GENERATIONS} levels deep`);
+      throw invalid(`child tokens can be nested at most ${MAX_GENERATIONS} levels deep`);
     }
     return { record, sudo: issuer.sudo };
   }

@@ -45,8 +45,8 @@ const OF_LOGINS: readonly Rewording[] = [
     'cannot renew the token: the policies of its user or role have changed; log in again',
   ],
   [
-    /^failed to renew entry: (role ".*") does not exist during renewal/,
-    'cannot renew the token: its $1 no longer exists',
+    /^failed to renew entry: role (".*") does not exist during renewal/,
+    'cannot renew the token: the user or role $1 that it was issued for no longer exists',
   ],
   [
     /^ttl cannot be longer than the role's secret_id_ttl/,
@@ -99,8 +99,8 @@ const OF_LOGINS: readonly Rewording[] = [
     'logins from the address $1 are not allowed with this ',
   ],
   [
-    /^'token_type' cannot be 'batch'( or 'default_batch')? when (?:role is )?set to generate (.*)/,
-    'token_type cannot be batch$1 for $2',
+    /^'token_type' cannot be 'batch'(?: or 'default_batch')? when (?:role is )?set to generate (.*)/,
+    'token_type cannot be batch for $1',
   ],
   [
     /^at least one constraint should be enabled on the role/,
@@ -131,7 +131,7 @@ const OF_CLAIMS: readonly Rewording[] = [
   [
     /^could not load configuration/,
     'this login method is not configured yet',
-    'an administrator runs "coffer auth jwt config"',
+    'an administrator runs "coffer auth jwt configure"',
   ],
   [/^error converting claim '(.*)' to string/, 'claim "$1" of the token is not text'],
   [

@@ -225,10 +225,12 @@ export class HttpTransport implements Transport {
   }
 
   #hint(cause: unknown): string {
-    if (this.#hasProxy) return 'check the proxy in HTTPS_PROXY or HTTP_PROXY, or add the host to NO_PROXY';
     const code = (cause as NodeJS.ErrnoException | undefined)?.code ?? '';
     const aboutCertificate = REASONS[code] === NOT_TRUSTED ? ADD_AUTHORITY : CERTIFICATE_HINTS[code];
     if (aboutCertificate !== undefined) return aboutCertificate;
+    const alert = alertIn(cause);
+    if (alert !== undefined) return alert === OLD_VERSION ? ALLOW_NEWER : SHOW_CERTIFICATE;
+    if (this.#hasProxy) return 'check the proxy in HTTPS_PROXY or HTTP_PROXY, or add the host to NO_PROXY';
     if (code === 'ENOTFOUND') return 'check the name of the host (--address, COFFER_ADDR, VAULT_ADDR)';
     if (code === 'EPROTO') return `use ${this.#address.replace(/^https:/, 'http:')}`;
     return !(this.#agent instanceof SecureAgent) && MIXED_UP.has(code)
@@ -261,14 +263,28 @@ const shown = (own: TransportOptions['clientCertificate']) =>
 const MIXED_UP: ReadonlySet<unknown> = new Set(['ECONNRESET', 'HPE_INVALID_CONSTANT']);
 
 const NOT_TRUSTED = "the server's certificate is not trusted";
-const ADD_AUTHORITY = 'set COFFER_CACERT to a file with the certificate of the authority that issued it';
+const ADD_AUTHORITY = 'set COFFER_CACERT to a file with the CA certificate of the server';
 
 /** Hints for certificates that are refused though their authority is trusted. */
 const CERTIFICATE_HINTS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'renew the certificate of the server, or correct the clock of this machine',
   CERT_NOT_YET_VALID: 'correct the clock of this machine, or of the one that created the certificate',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'use a host name of the certificate in COFFER_ADDR or --address',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'in --address or COFFER_ADDR, use a host name that is in the certificate',
 };
+
+/** TLS alert of a server that allows only versions that this client does not, in OpenSSL's words. */
+const OLD_VERSION = 'protocol version';
+const ALLOW_NEWER = 'the server must allow TLS 1.2 or later';
+const SHOW_CERTIFICATE =
+  'if the server requires a client certificate, set COFFER_CLIENT_CERT and COFFER_CLIENT_KEY to one that it trusts';
+
+/** Returns the TLS alert with which a server refused the connection, in OpenSSL's words. */
+function alertIn(error: unknown): string | undefined {
+  const { code = '', message = '' } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
+  return code === 'EPROTO' || code.startsWith('ERR_SSL_') ? ALERT.exec(message)?.[1] : undefined;
+}
+
+const ALERT = /:(?:tlsv\d+|ssl\/tls|sslv3) alert ([a-z ]+)(?=:|$)/;
 
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
@@ -298,6 +314,8 @@ function reasonOf(error: unknown): string {
     return statusCode === undefined
       ? 'the proxy cut the connection'
       : `the proxy responded with status ${statusCode}`;
+  const alert = alertIn(error);
+  if (alert !== undefined) return `the server refused the TLS connection: ${alert}`;
   return REASONS[code ?? ''] ?? code ?? message;
 }
 

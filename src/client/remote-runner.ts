@@ -39,8 +39,8 @@ const LOGIN = /^(auth\/.+?)(?<!\/(?:role|users|groups|certs))\/login(?:\/[^/]+)?
 /** Returns the hint for a refused login. Servers do not tell clients without a token which methods are enabled. */
 function loginHint(method: string): string {
   return (
-    `check what you log in with; an administrator sees with "coffer auth list" whether ${method}/ is enabled, ` +
-    'and enables a missing method with "coffer auth enable METHOD"'
+    `an administrator can check with "coffer auth list" that ${method}/ is enabled; if it is, the credentials may be ` +
+    'wrong, the user may be locked out, or logins from your address may not be allowed'
   );
 }
 
@@ -59,7 +59,7 @@ function namingMissing(error: CofferError, { method, target }: WireRequest): Cof
   const isListed = isOrganization && !isInside;
   return new CofferError(
     error.kind,
-    `${whole}${namesMore ? ' or another object that the command names' : ''} not found`,
+    namesMore ? `not found: ${whole}, or another object named in the command` : `${whole} not found`,
     {
       hint: `${UNSEEN_HINT.hint}${isListed ? '; "coffer orgs list" lists the organizations that the token may see' : ''}`,
       cause: error,

@@ -51,7 +51,7 @@ export async function signWithSshAgent(
   withinMs = CONFIRMED_WITHIN_MS,
 ): Promise<Buffer> {
   const answer = await asked(path, signRequest(sshBlob(key), data), withinMs);
-  if (answer === undefined) throw unavailable('no ssh-agent is running', { hint: CHECK });
+  if (answer === undefined) throw unavailable('no ssh-agent is listening at SSH_AUTH_SOCK', { hint: CHECK });
   const signature = parsed(answer, (message) => {
     const found = parseWireSignature(parseSignAnswer(message));
     return verifyWireSignature(key, found, data) ? found.bytes : undefined;
@@ -68,7 +68,7 @@ function parsed<T>(message: Buffer, parse: (message: Buffer) => T): T {
     const refusal = expected(error);
     if (refusal.kind === 'denied') {
       throw denied('the ssh-agent refused to sign', {
-        hint: 'run "ssh-add -X" if it is locked; otherwise retry, and confirm the request',
+        hint: 'if the ssh-agent is locked, run "ssh-add -X"; otherwise retry, and confirm the request',
       });
     }
     throw unavailable(`the ssh-agent gave no valid response: ${refusal.message}`, { hint: CHECK });

@@ -326,7 +326,7 @@ describe('generations', () => {
     expect(await works(last)).toBe(true);
     expect(await failureOf(() => issue({}, last))).toEqual([
       'invalid',
-      'tokens can be nested at most 32 levels deep',
+      'child tokens can be nested at most 32 levels deep',
     ]);
   });
 });

@@ -130,6 +130,14 @@ describe('the command line', () => {
       'error validating token: claim "iss" of the token is not text',
     ],
     [
+      "'token_type' cannot be 'batch' or 'default_batch' when set to generate tokens with limited use count",
+      'token_type cannot be batch for tokens with limited use count',
+    ],
+    [
+      'failed to renew entry: role "ada" does not exist during renewal',
+      'cannot renew the token: the user or role "ada" that it was issued for no longer exists',
+    ],
+    [
       "'token_type' cannot be 'batch' when role is set to generate periodic tokens",
       'token_type cannot be batch for periodic tokens',
     ],
@@ -148,7 +156,7 @@ describe('the command line', () => {
 
   it('adds what to do to a text without a hint, and leaves the hint of another one', () => {
     const text = 'could not load configuration';
-    expect(inPlainWords(invalid(text)).hint).toBe('an administrator runs "coffer auth jwt config"');
+    expect(inPlainWords(invalid(text)).hint).toBe('an administrator runs "coffer auth jwt configure"');
     expect(inPlainWords(invalid(text, { hint: 'do this' })).hint).toBe('do this');
   });
 

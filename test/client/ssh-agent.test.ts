@@ -70,7 +70,7 @@ describe('the ssh-agent of OpenSSH', () => {
     expect(await sshAgentKeys(path)).toBeUndefined();
     await expect(signWithSshAgent(path, publicKey, DATA)).rejects.toMatchObject({
       kind: 'unavailable',
-      message: 'no ssh-agent is running',
+      message: 'no ssh-agent is listening at SSH_AUTH_SOCK',
     });
   });
 });

@@ -126,7 +126,7 @@ describe('a key that is confirmed', () => {
     // After a no nobody is asked for a while.
     writeFileSync(place.file('yes'), '');
     expect(await client.sign(blob, message)).toBeUndefined();
-    const question = 'confirm Allow ssh to use key laptop to sign for "git"?\n';
+    const question = 'confirm Allow ssh to use key laptop to sign data with the namespace "git"?\n';
     expect(readFileSync(place.file('asked'), 'utf8')).toBe(question.repeat(2));
   });
 });

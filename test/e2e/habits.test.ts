@@ -111,7 +111,7 @@ describe('a user of vault', () => {
       }
       expect(JSON.parse(await there.ok('token renew -self -format=json')).auth.client_token).toBe(token);
       await there.ok('token revoke -self');
-      expect(await there.refused('token lookup -self', 4)).toContain('expired or revoked');
+      expect(await there.refused('token lookup -self', 4)).toContain('expired, revoked');
     } finally {
       await running.stop();
     }

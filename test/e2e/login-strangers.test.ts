@@ -65,7 +65,7 @@ describe('a login that is answered by somebody else', () => {
 it('a refused login is not explained with the policies of a token, which logins do not need', async () => {
   [status, body] = [403, { errors: ['permission denied'] }];
   const hint = (path: string): string =>
-    `(check what you log in with; an administrator sees with "coffer auth list" whether ${path}/ is enabled, and enables a missing method with "coffer auth enable METHOD")`;
+    `(an administrator can check with "coffer auth list" that ${path}/ is enabled; if it is, the credentials may be wrong, the user may be locked out, or logins from your address may not be allowed)`;
   expect(await login(4)).toBe(`coffer: login failed ${hint('auth/userpass')}`);
   const line = 'login userpass username=login password=- --path team/users2';
   expect(await user.refused(line, 4, { input: 'x' })).toBe(

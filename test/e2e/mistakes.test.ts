@@ -150,15 +150,15 @@ describe('a server', () => {
     await here.ok(['token', 'revoke', ended, '--yes']);
     for (const COFFER_TOKEN of ['wrong', ended])
       expect(await place.with({ COFFER_TOKEN }).refused('transit keys list', 4)).toBe(
-        'coffer: permission denied (the token is unknown, expired or revoked: log in again with "coffer login", or use another token)',
+        'coffer: permission denied (the token is unknown, expired, revoked or not valid from your address: log in again with "coffer login", or use another token)',
       );
     expect(await place.with({ VAULT_TOKEN: ended }).refused('transit keys list', 4)).toBe(
-      'coffer: permission denied (the token is from VAULT_TOKEN; it is unknown, expired or revoked: log in again with "coffer login", or use another token)',
+      'coffer: permission denied (the token is from VAULT_TOKEN; it is unknown, expired, revoked or not valid from your address: log in again with "coffer login", or use another token)',
     );
     writeFileSync(here.file('.vault-token'), ended, { mode: 0o600 });
     const ofVault = place.with({ HOME: here.directory });
     expect(await ofVault.refused('transit keys list', 4)).toContain(
-      '(the token is from ~/.vault-token; it is unknown, expired or revoked: ',
+      '(the token is from ~/.vault-token; it is unknown, expired, revoked or not valid from your address: ',
     );
     const COFFER_TOKEN = await here.ok('token create --policy default');
     writeFileSync(here.file('.vault-token'), COFFER_TOKEN, { mode: 0o600 });

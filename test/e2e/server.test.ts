@@ -16,7 +16,7 @@ describe('who is denied by a server', () => {
         'coffer: permission denied (no token given: use "coffer login", COFFER_TOKEN or --token-file; the owner of the store creates the first token with "coffer token create" while COFFER_ADDR and VAULT_ADDR are not set)',
       );
       expect(await place.with({ COFFER_TOKEN: 'wrong' }).refused('transit keys list', 4)).toBe(
-        'coffer: permission denied (the token is unknown, expired or revoked: log in again with "coffer login", or use another token)',
+        'coffer: permission denied (the token is unknown, expired, revoked or not valid from your address: log in again with "coffer login", or use another token)',
       );
       const powerless = place.with({ COFFER_TOKEN: await place.ok('token create --policy default') });
       expect(await powerless.refused('transit keys list', 4)).toBe(

@@ -167,7 +167,7 @@ describe('the single executable', () => {
     for (const environment of [...(isLong ? variables : []), together]) {
       const { stderr } = await run('transit encrypt orders hello', { ...remote(address), ...environment });
       expect(stderr).toContain(
-        "the server's certificate is not trusted (set COFFER_CACERT to a file with the certificate of the authority that issued it)",
+        "the server's certificate is not trusted (set COFFER_CACERT to a file with the CA certificate of the server)",
       );
     }
     expect(asked()).toEqual([]);

@@ -313,7 +313,7 @@ async function listen({
     await agent.locked;
     await close();
   } finally {
-    await agent.lock('it could not start');
+    await agent.lock('the agent could not start');
   }
 }
 

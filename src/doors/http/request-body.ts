@@ -27,7 +27,7 @@ export function parseObject(
   // Sent by Vault's own Go client for a request without data.
   if (value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value)) {
-    throw badJson('the body is not an object');
+    throw badJson('the body is not an object', ONE_OBJECT);
   }
   return value as Readonly<Record<string, unknown>>;
 }
@@ -39,7 +39,7 @@ function parse(text: string, longNumbers: 'exact' | 'rounded'): unknown {
       : (JSON.parse(text) as unknown);
   } catch {
     // The platform's message quotes the body, which may contain a secret.
-    throw badJson('the body is not valid JSON');
+    throw badJson('the body is not valid JSON', ONE_OBJECT);
   }
 }
 
@@ -126,7 +126,7 @@ function checkDepth(text: string): void {
       at = endOfText(text, at);
     } else if (code === 0x7b || code === 0x5b) {
       depth += 1;
-      if (depth > MAX_DEPTH) throw badJson(`nested more than ${MAX_DEPTH} levels deep`);
+      if (depth > MAX_DEPTH) throw badJson(`nested more than ${MAX_DEPTH} levels deep`, undefined);
     } else if (code === 0x7d || code === 0x5d) {
       depth -= 1;
     }
@@ -146,8 +146,10 @@ function isEscaped(text: string, at: number): boolean {
   return backslashes % 2 === 1;
 }
 
-const badJson = (why: string): CofferError =>
-  invalid(`failed to decode JSON input: ${why}`, { hint: 'send one JSON object' });
+const badJson = (why: string, hint: string | undefined): CofferError =>
+  invalid(`failed to decode JSON input: ${why}`, { hint });
+
+const ONE_OBJECT = 'send one JSON object';
 
 /** Parses form bodies, such as those of `curl -d a=b`: names and texts. */
 export function parseForm(body: Buffer): Readonly<Record<string, unknown>> {

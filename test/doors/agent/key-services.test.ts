@@ -117,7 +117,7 @@ describe('a key service', () => {
     expect(ciphertext).toMatch(/^service:v1:/);
     const opened = await call(sops, '/KeyService/Decrypt', asked('app', ciphertext));
     expect(textIn(opened.fields, 1)).toBe('a data key');
-    expect(desk.asked).toEqual(['encrypt a file', 'open a file']);
+    expect(desk.asked).toEqual(['encrypt a file', 'decrypt a file']);
   });
 
   it('takes no defect of ours for a request that was given up', async () => {

@@ -317,7 +317,7 @@ describe('a session that was bound', () => {
     for (const answer of [true, false]) {
       const desk = deskDouble(['sign'], answer);
       const answers = await new Connected(openSshDoor(desk)).send(asked);
-      expect(desk.asked).toEqual(['sign for "git"']);
+      expect(desk.asked).toEqual(['sign data with the namespace "git"']);
       expect(answers.equals(failure)).toBe(!answer);
     }
   });

@@ -20,6 +20,8 @@ import { certificatesOf } from './roles.ts';
 
 /** Maximum size of a list in bytes, as received: some 100,000 certificates. */
 const MOST_LIST_BYTES = 4 * 1024 * 1024;
+/** Maximum length of a list as text, in characters: base64 is a third longer than the bytes. */
+const MOST_TEXT = 2 * MOST_LIST_BYTES;
 
 export const listLists = ({ store, mount }: CertPorts, options: ListOptions): Promise<readonly string[]> =>
   store.read((view) => view.list(collectionOf(mount, LISTS), options));
@@ -53,14 +55,14 @@ const noList = (name: string): CofferError => invalid(`no such CRL ${name}`, { f
  * @throws `invalid`
  */
 export async function keepList(room: CertPorts, name: string, text: string): Promise<readonly string[]> {
-  if (text.length > 2 * MOST_LIST_BYTES) throw unparsed('it is too long');
+  if (text.length > MOST_TEXT) throw unusable(`its text is longer than ${MOST_TEXT} characters`, 'crl');
   const list = failingAs(
     (error) => unparsed(expected(error).message),
     () => parseRevocationList(text),
   );
   await changeBelow(room, (tx) => tx.put(listRef(room.mount, name), kept(list)));
   const why = whyPartial(list);
-  return why === undefined ? [] : [`the CRL may not list all revoked certificates: ${why}`];
+  return why === undefined ? [] : [`the CRL may be incomplete: ${why}`];
 }
 
 /**
@@ -91,7 +93,7 @@ export async function refreshLists(
         // The list may have been removed or replaced in the meantime.
         if (now?.source?.url !== source.url) return;
         // A valid signature does not prove that a list is current: an attacker could replay last month's.
-        if (list.sinceMs < (now.sinceMs ?? 0)) throw unparsed('it is older than the stored one');
+        if (list.sinceMs < (now.sinceMs ?? 0)) throw unusable('it is older than the stored one', 'url');
         tx.put(listRef(room.mount, name), kept(list, source.url));
       });
     } catch (error) {
@@ -111,15 +113,23 @@ async function fetched({ store, mount }: CertPorts, url: string): Promise<Revoca
   const list = await fetchList(url, MOST_LIST_BYTES, revocationListIn);
   const why = whyPartial(list, url);
   // It would replace everything that was revoked before.
-  if (why !== undefined) throw unparsed(why, 'use the URL of a CRL that covers all certificates of its CA');
+  if (why !== undefined)
+    throw unusable(why, 'url', 'use the URL of a CRL that covers all certificates of its CA');
   const authorities = (await store.read((view) => authoritiesIn(view, mount))).filter(
     ({ subject }) => subject === list.issuer,
   );
   if (authorities.some((authority) => list.isSignedBy(authority))) return list;
-  if (authorities.length > 0) throw unparsed('the CA that it names as its issuer did not sign it');
+  if (authorities.length > 0) {
+    throw unusable(
+      'it is not signed by the CA that it names as its issuer',
+      'url',
+      'check the URL; if the CA has a new key, create a role with its new certificate',
+    );
+  }
   if (url.startsWith('https:')) return list;
-  throw unparsed(
+  throw unusable(
     'no role trusts the CA that signed it, so it cannot be verified',
+    'url',
     'use an https URL, or first create a role with the certificate of that CA',
   );
 }
@@ -160,8 +170,12 @@ const kept = ({ issuer, serials, sinceMs, nextMs }: RevocationList, url?: string
   source: url === undefined ? undefined : { url, nextMs },
 });
 
-const unparsed = (why: string, hint = 'use a CRL in PEM'): CofferError =>
-  invalid(`failed to parse CRL: ${why}`, { field: 'crl', hint });
+const unparsed = (why: string): CofferError =>
+  invalid(`failed to parse CRL: ${why}`, { field: 'crl', hint: 'use a CRL in PEM' });
+
+/** Refuses a list that is well-formed, or was not even parsed. */
+const unusable = (why: string, field: 'crl' | 'url', hint?: string): CofferError =>
+  invalid(`cannot use the CRL: ${why}`, { field, hint });
 
 const TIMEOUT_MS = 10_000;
 

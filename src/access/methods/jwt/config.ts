@@ -3,7 +3,7 @@ import { expected, invalid, ownWords, unsupported } from '../../../ground/errors
 import { deleteIfThere } from '../../../store/store.ts';
 import { changeBelow } from '../../login/role-table.ts';
 import { configRef, type FetchedKeys, fetchedRef, type JwtConfig, type JwtPorts } from './documents.ts';
-import { fetchKeySet, isTrustworthy, type KeySource, printSource, sourceOf } from './key-set.ts';
+import { fetchKeySet, type KeySource, printSource, sourceOf, whyUntrustworthy } from './key-set.ts';
 import { givenKeys, KEPT_MS, keysOf } from './keys.ts';
 import { ALGORITHMS } from './signed-token.ts';
 
@@ -136,8 +136,8 @@ function checked(config: JwtConfig, extras: ConfigExtras): KeySource | undefined
  * anyone.
  */
 function checkUrl(field: 'oidc_discovery_url' | 'jwks_url', url: string): void {
-  if (url === '' || isTrustworthy(url)) return;
-  throw invalid(`'${field}' must be an https URL, or http on this machine`, { field });
+  const why = url === '' ? undefined : whyUntrustworthy(url);
+  if (why !== undefined) throw invalid(`'${field}' ${why}`, { field });
 }
 
 function checkCertificates(field: string, pem: string): void {

@@ -97,12 +97,18 @@ interface IssuerTrust {
   readonly serverNames: readonly string[];
 }
 
-/** Whether a URL uses TLS, or is on this machine, so that no attacker is in between. */
-export function isTrustworthy(address: string): boolean {
-  if (!URL.canParse(address)) return false;
+const NOT_SECURE = 'must begin with https://; http:// is only allowed for localhost';
+
+/**
+ * Returns what a URL must or must not be; undefined if it uses TLS, or is on this machine, so that no attacker is in
+ * between.
+ */
+export function whyUntrustworthy(address: string): string | undefined {
+  if (!URL.canParse(address)) return NOT_SECURE;
   const { protocol, hostname, username, password } = new URL(address);
-  if (username !== '' || password !== '') return false;
-  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname.replace(/^\[|\]$/g, '')));
+  if (username !== '' || password !== '') return 'must not contain a user name or password';
+  const isLocal = protocol === 'http:' && isLoopback(hostname.replace(/^\[|\]$/g, ''));
+  return protocol === 'https:' || isLocal ? undefined : NOT_SECURE;
 }
 
 /**
@@ -110,7 +116,8 @@ export function isTrustworthy(address: string): boolean {
  * @throws an `Error` with a short reason
  */
 export async function fetchDocument(address: string, trust: IssuerTrust): Promise<string> {
-  if (!isTrustworthy(address)) throw new Error('the URL must begin with https://, except on this machine');
+  const why = whyUntrustworthy(address);
+  if (why !== undefined) throw new Error(`the URL ${why}`);
   const bytes = await fetchOutside(new URL(address), {
     withinMs: WITHIN_MS,
     mostBytes: MOST_BYTES,

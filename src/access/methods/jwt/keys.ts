@@ -132,7 +132,7 @@ export class IssuerKeys {
   #seen: FetchedKeys | undefined;
   #fetching: Promise<void> | undefined;
   #askedMs: number | undefined;
-  #failure = 'the keys of the issuer were not fetched yet';
+  #failure = 'the keys of the issuer have not been fetched yet';
 
   constructor(room: JwtPorts, source: KeySource) {
     this.#room = room;

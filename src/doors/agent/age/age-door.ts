@@ -161,7 +161,7 @@ async function unwrapped(
     const versions = await recipientVersions(desk, key, mount);
     // Do not ask the user about a key that could not open the file anyway.
     if ((await sealedForKey(versions, stanzas)).length === 0) continue;
-    await desk.consent(offer, 'open a file', gone);
+    await desk.consent(offer, 'decrypt a file', gone);
     const found = await unwrapStanzas(desk, { name: key, mount, versions }, stanzas);
     if (found !== undefined) return found;
   }

@@ -36,7 +36,7 @@ async function encrypt(desk: Desk, message: Buffer, gone: AbortSignal): Promise<
 
 async function decrypt(desk: Desk, message: Buffer, gone: AbortSignal): Promise<Buffer> {
   const { offer, data } = await asked(desk, message);
-  await desk.consent(offer, 'open a file', gone);
+  await desk.consent(offer, 'decrypt a file', gone);
   const raw = { name: offer.key, ciphertext: data.toString('utf8') };
   const answer = await desk.run('transit decrypt', raw, offer.mount);
   return field(ANSWER, plaintextIn(answer));

@@ -268,7 +268,7 @@ function isOffered(offer: Offer, asked: SshSignedData, blob: Buffer, client: Ssh
 
 function purposeOf(asked: SshSignedData): string {
   if (asked.kind === 'login') return `log in as ${JSON.stringify(asked.user)}`;
-  if (asked.kind === 'message') return `sign for ${JSON.stringify(asked.namespace)}`;
+  if (asked.kind === 'message') return `sign data with the namespace ${JSON.stringify(asked.namespace)}`;
   return 'sign data that is neither a login nor a file';
 }
 

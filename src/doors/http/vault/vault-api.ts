@@ -264,7 +264,7 @@ const ofToken = (exchange: Exchange): Result<Answer> => ({
   answer: errorBody(403, [REFUSED.message], errorDetails(exchange, REFUSED)),
 });
 const REFUSED = denied(ownWords('permission denied'), {
-  hint: 'the token is unknown, expired or revoked: log in again with "coffer login", or use another token',
+  hint: 'the token is unknown, expired, revoked or not valid from your address: log in again with "coffer login", or use another token',
 });
 const PERMISSION_DENIED = refusal(403, ownWords(wrapped('permission denied')));
 const UNSUPPORTED_OPERATION = refusal(405, ownWords(wrapped('unsupported operation')));

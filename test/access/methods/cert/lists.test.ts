@@ -77,7 +77,7 @@ it.each([
   room.clock.ms = Date.now() + 30 * 24 * 60 * 60 * 1000;
   served = makeOther();
   expect(await refreshLists(room)).toEqual([
-    { name: 'mine', reason: expect.stringMatching(/^failed to parse CRL: (?:it|the CA|delta CRLs) /) },
+    { name: 'mine', reason: expect.stringMatching(/^cannot use the CRL: (?:it|delta CRLs) /) },
   ]);
   expect((await readList(room, 'mine')).serials).toEqual(serials);
   served = made.revocationList(ca, []);
@@ -112,7 +112,9 @@ it('a list is signed by any of the authorities of its name, as when one of them 
     expect((await readList(room, by.name)).serials).toHaveLength(1);
   }
   served = made.revocationList(stranger, []);
-  expect((await failureOf(() => followList(room, 'ca', addressOf('/list'))))[1]).toContain('did not sign it');
+  expect((await failureOf(() => followList(room, 'ca', addressOf('/list'))))[1]).toContain(
+    'is not signed by',
+  );
   expect((await readList(room, 'ca')).serials).toHaveLength(1);
 });
 
@@ -139,7 +141,7 @@ it('a list of up to 8 MiB of text is read, and of a longer one nothing', async (
   expect((await readList(room, 'long')).serials).toHaveLength(1);
   expect(await failureOf(() => keepList(room, 'longer', text.padEnd(8 * 1024 * 1024 + 1)))).toEqual([
     'invalid',
-    'failed to parse CRL: it is too long',
+    'cannot use the CRL: its text is longer than 8388608 characters',
   ]);
   expect(await failureOf(() => readList(room, 'longer'))).toMatchObject(['invalid', 'no such CRL longer']);
 });
@@ -177,6 +179,6 @@ it('a part of the lists of an authority is followed where it says that it lies, 
   await followList(room, 'part', addressOf('/list'));
   expect(await keepList(room, 'whole', made.revocationList(ca, [revoked]))).toEqual([]);
   expect(await keepList(room, 'part', served)).toEqual([
-    'the CRL may not list all revoked certificates: it covers only some certificates of its CA',
+    'the CRL may be incomplete: it covers only some certificates of its CA',
   ]);
 });

@@ -84,7 +84,7 @@ describe('the key set that a discovery document names', () => {
     [
       'names one elsewhere without TLS',
       (issuer) => ({ issuer, jwks_uri: 'http://issuer.example/keys' }),
-      'the URL must begin with https://, except on this machine',
+      'the URL must begin with https://; http:// is only allowed for localhost',
     ],
     [
       'is that of another issuer',

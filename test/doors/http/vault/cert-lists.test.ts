@@ -68,13 +68,13 @@ describe('a list of revoked certificates', () => {
     const follow = () => root('POST', 'auth/fetching/crls/mine', { url });
     expect(outcome(await follow())).toEqual([
       400,
-      ['failed to parse CRL: no role trusts the CA that signed it, so it cannot be verified'],
+      ['cannot use the CRL: no role trusts the CA that signed it, so it cannot be verified'],
     ]);
     await root('POST', 'auth/fetching/certs/one', { certificate: ca.cert });
     list = made.revocationList(otherCa, []);
     expect(outcome(await follow())).toEqual([
       400,
-      ['failed to parse CRL: the CA that it names as its issuer did not sign it'],
+      ['cannot use the CRL: it is not signed by the CA that it names as its issuer'],
     ]);
     list = made.revocationList(ca, [revoked]);
     expect((await follow()).status).toBe(204);

@@ -234,17 +234,17 @@ describe('the configuration of a mount', () => {
     [
       'keys over plain http',
       { jwt_validation_pubkeys: [], jwks_url: 'http://issuer.example/keys' },
-      "'jwks_url' must be an https URL, or http on this machine",
+      "'jwks_url' must begin with https://; http:// is only allowed for localhost",
     ],
     [
       'keys of a file',
       { jwt_validation_pubkeys: [], jwks_url: 'file:///etc/passwd' },
-      "'jwks_url' must be an https URL, or http on this machine",
+      "'jwks_url' must begin with https://; http:// is only allowed for localhost",
     ],
     [
       'an issuer over plain http',
       { jwt_validation_pubkeys: [], oidc_discovery_url: 'http://issuer.example' },
-      "'oidc_discovery_url' must be an https URL, or http on this machine",
+      "'oidc_discovery_url' must begin with https://; http:// is only allowed for localhost",
     ],
     [
       'authorities that are none',
