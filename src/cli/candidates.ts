@@ -227,7 +227,7 @@ async function listText(
 }
 
 /** Formats the first of some names; undefined if there are none. */
-function shownText(
+export function shownText(
   names: readonly string[],
   { total, what }: { readonly total: number; readonly what: string },
 ): string | undefined {

@@ -142,7 +142,7 @@ describe('the question before a change that is for good', () => {
     ['token roles undelete ci', 'coffer store restore FILE'],
   ])('is answered as well where a command is missed that would revert it: %s', async (line, advice) => {
     const here = DirectoryHere.make();
-    expect(await here.refused(line, 2)).toMatch(/cannot be restored.*/);
+    expect(await here.refused(line, 2)).toMatch(/what was deleted can only be restored /);
     expect(await here.refused(line, 2)).toContain(`"${advice}"`);
   });
 });

@@ -23,9 +23,9 @@ describe('the command that prints the master key', () => {
 });
 
 describe('a file that is too short for a key file', () => {
-  const why = (file: string): string =>
-    `${file} is not a key file: it has 6 bytes, a key file has at least 32 (an existing store needs its own key; ` +
-    `for a new store, create one with "coffer keygen --out ${file}.new")`;
+  const why = (file: string, step = ''): string =>
+    `${file} is not a key file: it has 6 bytes, a key file has at least 32 (` +
+    `${step}create one with "coffer keygen --out ${file}.new")`;
 
   it('is named, with its length and what names it, where a store is opened, created or gets a slot', async () => {
     const here = await DirectoryHere.withStore();
@@ -33,10 +33,13 @@ describe('a file that is too short for a key file', () => {
     chmodSync(here.file('home/hello'), 0o600);
     const file = here.file('home/hello');
     const environment = { COFFER_MASTER_KEY: undefined, COFFER_MASTER_KEY_FILE: file };
-    for (const line of ['transit keys list', 'init --store new'])
-      expect(await here.refused(line, 2, { environment })).toBe(
-        `coffer: COFFER_MASTER_KEY_FILE: ${why(file)}`,
-      );
+    const ofStore = why(file, 'an existing store needs its own key; for a new store, ');
+    expect(await here.refused('transit keys list', 2, { environment })).toBe(
+      `coffer: COFFER_MASTER_KEY_FILE: ${ofStore}`,
+    );
+    expect(await here.refused('init --store new', 2, { environment })).toBe(
+      `coffer: COFFER_MASTER_KEY_FILE: ${why(file)}`,
+    );
     expect(await here.refused(`slots add --key-file ${file}`, 2)).toBe(`coffer: --key-file: ${why(file)}`);
   });
 });

@@ -238,7 +238,7 @@ describe('a command that manages the store itself', () => {
     const owner = place.with(KEY);
     await owner.with({ COFFER_NEW_PASSPHRASE: 'secret' }).ok('slots add --passphrase');
     await owner.ok('unlock');
-    const why = 'The store is unlocked, but managing it always requires a secret that unlocks it.\n';
+    const why = 'The store is unlocked, but this command always needs a secret that unlocks it.\n';
     for (const line of [
       'doctor',
       `store backup ${place.file('backup')}`,
@@ -280,7 +280,7 @@ describe('a command that manages the store itself', () => {
       expect(refusal, line).toMatch(set);
       expect(refusal, line).not.toMatch(/coffer unlock|^coffer: the store is locked/);
       if (managing.includes(line))
-        expect(refusal).toContain('unlocked, but managing it always requires a secret that unlocks it');
+        expect(refusal).toContain('unlocked, but this command always needs a secret that unlocks it');
       await place.with({ COFFER_PASSPHRASE_FILE: place.file('passphrase') }).ok(line);
     }
   });

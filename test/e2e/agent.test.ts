@@ -203,7 +203,7 @@ describe('what outlives an agent', () => {
 
   it.each(['slots list', 'rekey', 'store backup saved'])('never goes through an agent: %s', async (line) => {
     expect(await place.refused(line, LOCKED)).toContain(
-      'the store is unlocked, but managing it always requires a secret that unlocks it (set COFFER_MASTER_KEY_FILE=FILE; see "coffer help environment"',
+      'the store is unlocked, but this command always needs a secret that unlocks it (set COFFER_MASTER_KEY_FILE=FILE; see "coffer help environment"',
     );
   });
 

@@ -195,7 +195,7 @@ describe('coffer passphrase change', () => {
       const { text } = onTerminal(place, 'coffer unlock && coffer slots list; coffer lock', {
         steps: [
           ['Passphrase', 'secret\r'],
-          ['always requires a secret[^$]*Passphrase', 'one\r'],
+          ['always needs a secret[^$]*Passphrase', 'one\r'],
           ['try again[^$]*Passphrase', 'two\r'],
           ['try again[^$]*Passphrase', 'three\r'],
         ],
@@ -206,10 +206,23 @@ describe('coffer passphrase change', () => {
       expect(text).not.toContain('is lost');
     });
 
+    it('says that a variable with a wrong one stands before the agent that has the store open', async () => {
+      await withPassphrase('before', 'secret').ok('init');
+      const place = bare.with({ COFFER_STORE: bare.file('before') });
+      const { text } = onTerminal(
+        place,
+        'coffer unlock && COFFER_PASSPHRASE=one coffer transit keys list --no-prompt; coffer lock',
+        { steps: [['Passphrase', 'secret\r']] },
+      );
+      expect(unwrapped(text)).toContain(
+        'before the agent locks, run "unset COFFER_PASSPHRASE", then "coffer secrets decrypt FILE" for each file that you need)',
+      );
+    });
+
     it('says why it asks although the store is unlocked, as commands for slots do', async () => {
       const place = bare.with({ COFFER_STORE: bare.file('unlocked') });
       await withPassphrase('unlocked', 'secret').ok('init');
-      const why = 'The store is unlocked, but managing it always requires a secret that unlocks it.';
+      const why = 'The store is unlocked, but this command always needs a secret that unlocks it.';
       const { text, exitCode } = onTerminal(
         place,
         'coffer unlock && coffer slots list && coffer passphrase change && coffer lock',

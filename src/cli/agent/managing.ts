@@ -14,7 +14,7 @@ export async function sayWhyAsked(session: Session, location?: Location): Promis
   const connection = await findAgent(session, location);
   const status = connection && (await closing(connection, () => connection.status()).catch(() => undefined));
   if (status?.locked === false)
-    session.remark('The store is unlocked, but managing it always requires a secret that unlocks it.');
+    session.remark('The store is unlocked, but this command always needs a secret that unlocks it.');
 }
 
 /**

@@ -83,6 +83,6 @@ export function refuseIdentities(options: Given['options']): void {
   if (given === undefined) return;
   throw invalid(`--${given} is only for age files, and the input is not an age file`, {
     field: given,
-    hint: 'omit the option: an envelope is decrypted with its named key',
+    hint: 'omit the option: a Coffer envelope names the key that decrypts it',
   });
 }

@@ -99,7 +99,7 @@ const OF_STORES_OF_FILES: readonly (readonly [string, string])[] = [
   [
     'updatekeys',
     'to change the members that can decrypt, use "coffer team add NAME KEY" or "coffer team remove NAME"; ' +
-      'for a new version of the key, "coffer secrets rewrap FILE"',
+      'to encrypt with the newest version of the key, "coffer secrets rewrap FILE"',
   ],
   [
     'users',
@@ -119,9 +119,10 @@ const AUDIT_LOG =
 /** Words for bringing back what was deleted, in groups with commands that delete for good, and what to do instead. */
 const RESTORING = ['restore', 'undelete', 'recover'];
 const FROM_EXPORT =
-  'deleted tags and workspaces cannot be restored; if "coffer tags export" kept a copy, run "coffer tags import FILE"';
+  'what was deleted can only be restored from a copy: run "coffer tags import FILE" with a file of "coffer tags export", ' +
+  'or "coffer store restore FILE" with a backup of the whole store';
 const FROM_BACKUP =
-  'what was deleted cannot be restored, except with the whole store, from a backup: "coffer store restore FILE"';
+  'what was deleted can only be restored with the whole store, from a backup: "coffer store restore FILE"';
 
 /** Commands of other programs by their path here, of which no command is the equivalent: what to do instead. */
 export const INSTEAD: ReadonlyMap<string, string> = new Map([

@@ -91,7 +91,7 @@ export function clipboardOf(session: Session, platform: string = process.platfor
       hint:
         kinds === UNIX
           ? 'install wl-clipboard (Wayland), xclip or xsel (X11), or omit --copy'
-          : 'omit --copy, or pipe the value',
+          : 'omit --copy, e.g. to pipe the value to another program',
     });
   }
   return {

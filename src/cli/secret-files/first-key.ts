@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
-import { asCofferError, invalid, withOtherHint } from '../../ground/errors.ts';
+import { asCofferError, invalid, refusedAs, withOtherHint } from '../../ground/errors.ts';
 import { RULES_NAME } from '../../secret-files/rules.ts';
 import { directoryOf } from '../../store/backends/registry.ts';
 import type { Session } from '../session.ts';
+import { teamKeysFor } from '../team/nearest.ts';
 import { keyringAbove } from '../team/place.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import { Rulebook } from './rulebook.ts';
@@ -26,9 +27,12 @@ export async function keyOrAdvice(
     return keyOf();
   } catch (error) {
     const known = asCofferError(error);
+    if (known === undefined) throw error;
     // A keyring has keys of its own.
-    const isStore = keyringAbove('.', () => false) === undefined;
-    if (known === undefined || !isStore) throw error;
+    if (keyringAbove('.', () => false) !== undefined) {
+      const ofKeyring = await keyringKeysText(session, path);
+      throw ofKeyring === undefined ? error : withOtherHint(known, `${ofKeyring}; ${known.hint}`);
+    }
     if (session.streams.err.isTerminal && isStoreMissing(session)) {
       const { sharingHint } = await import('./ruled-files.ts');
       throw withOtherHint(known, (await sharingHint(session)) ?? firstSteps(session, path, true));
@@ -37,6 +41,14 @@ export async function keyOrAdvice(
     if (names === undefined) throw error;
     throw withOtherHint(known, names === '' ? firstSteps(session, path, false) : `${names}; ${known.hint}`);
   }
+}
+
+/** Returns the names of the keys of a file's keyring; undefined without keys, or if the keyring is not trusted. */
+async function keyringKeysText(session: Session, path: string): Promise<string | undefined> {
+  const keys = await teamKeysFor(session, path);
+  const names = (await keys?.names().catch(refusedAs(undefined))) ?? [];
+  const { shownText } = await import('../candidates.ts');
+  return shownText(names, { total: names.length, what: 'keys of the keyring' });
 }
 
 /** Whether the user has no store yet, and names no server. */

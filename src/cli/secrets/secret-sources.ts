@@ -109,18 +109,21 @@ export function environmentSlot(environment: Environment): SlotRequest | undefin
 export const readKeyFile = (path: string, label: string): Buffer =>
   readFileWhole(path, label, MAX_SECRET_BYTES, refusePublic);
 
+const creating = (path: string): string => `create one with "coffer keygen --out ${shellWord(path)}"`;
+
 /**
  * Reads a file whose content is a key.
+ * @param isNew whether the key is of a new slot
  * @throws also `invalid` if it is too short
  */
-function wholeKeyFile(path: string, label: string): Buffer {
+function wholeKeyFile(path: string, label: string, isNew = false): Buffer {
   const content = readKeyFile(path, label);
   if (content.length >= MIN_KEY_FILE_BYTES) return content;
-  const file = shellWord(`${path}.new`);
+  const creatingOne = creating(`${path}.new`);
   const size = content.length === 1 ? '1 byte' : `${content.length} bytes`;
   throw invalid(`${path} is not a key file: it has ${size}, a key file has at least ${MIN_KEY_FILE_BYTES}`, {
     field: label,
-    hint: `an existing store needs its own key; for a new store, create one with "coffer keygen --out ${file}"`,
+    hint: isNew ? creatingOne : `an existing store needs its own key; for a new store, ${creatingOne}`,
   });
 }
 
@@ -130,11 +133,11 @@ function wholeKeyFile(path: string, label: string): Buffer {
  */
 export function newKeyFile(path: string, label: string): Buffer {
   try {
-    return wholeKeyFile(path, label);
+    return wholeKeyFile(path, label, true);
   } catch (error) {
     const known = asCofferError(error);
     if (known === undefined || known.hint !== undefined || existsSync(path)) throw error;
-    throw withOtherHint(known, `create one with "coffer keygen --out ${shellWord(path)}"`);
+    throw withOtherHint(known, creating(path));
   }
 }
 

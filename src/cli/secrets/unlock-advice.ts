@@ -53,7 +53,7 @@ export async function advisedToManage(
   if (!isOpen) return withHint(error, hint);
   return new CofferError(
     'sealed',
-    'the store is unlocked, but managing it always requires a secret that unlocks it',
+    'the store is unlocked, but this command always needs a secret that unlocks it',
     {
       hint,
       cause: error,
@@ -197,7 +197,7 @@ export async function afterWrongSecret(session: Session, error: CofferError): Pr
   const wrong = wrongSecrets(message);
   if (!isPassphrase) return withHint(error, `${wrong}${hint}`);
   const rescue = (await isOpenInAgent(session))
-    ? 'no other secret unlocks the store, but the agent still has the store unlocked: before the agent locks, run "coffer secrets decrypt FILE" for each file that you need'
+    ? `no other secret unlocks the store, but the agent still has the store unlocked: before the agent locks, ${stepOfRescue(message)}`
     : `${hint}; see "coffer help unlocking"`;
   return withHint(error, `${wrong}${rescue}`);
 }
@@ -205,9 +205,19 @@ export async function afterWrongSecret(session: Session, error: CofferError): Pr
 /** Variables that do not hold the secret itself. */
 const OF_ELSEWHERE = /_(?:FILE|COMMAND|FD)$/;
 
+const variablesIn = (message: string): readonly string[] =>
+  message.split(/,? /).filter((word) => word.startsWith('COFFER_'));
+
+/** Describes how to decrypt files by the agent, over which a wrong secret in a variable takes precedence. */
+function stepOfRescue(message: string): string {
+  const names = variablesIn(message);
+  const unset = names.length === 0 ? '' : `"unset ${names.join(' ')}", then `;
+  return `run ${unset}"coffer secrets decrypt FILE" for each file that you need`;
+}
+
 /** Says that variables in the message have a wrong secret; empty without any that hold one. */
 function wrongSecrets(message: string): string {
-  const names = message.split(' ').filter((word) => word.startsWith('COFFER_') && !OF_ELSEWHERE.test(word));
+  const names = variablesIn(message).filter((name) => !OF_ELSEWHERE.test(name));
   return names.length === 0
     ? ''
     : `the value of ${names.join(' and ')} is wrong, or belongs to another store (use --store or COFFER_STORE); `;

@@ -138,7 +138,7 @@ export async function signerOf(
       const [, by, text] = signature ?? [];
       if (text === undefined) throw unavailable('unexpected response: no signature');
       if (Number(by) !== version.number)
-        throw unavailable(`version ${by} signed instead of version ${version.number}`);
+        throw unavailable(`unexpected response: signed with version ${by} of the key, not ${version.number}`);
       return Buffer.from(text, 'base64');
     },
     requirePermission: () => requireUpdate(runner, `${mount ?? DEFAULT_MOUNT}/sign/${name}`),

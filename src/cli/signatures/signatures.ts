@@ -183,7 +183,7 @@ async function verifyTransit(
   if (isSshSignedData(await content.head(SSH_PREAMBLE_BYTES)))
     return {
       format,
-      why: 'the file begins like the data that SSH signs in place of a file, so the signature may belong to another file',
+      why: 'the file begins with "SSHSIG", like the data that SSH signs in place of a file: the signature may be that of another file',
     };
   const version = Number(number);
   const candidates = trust

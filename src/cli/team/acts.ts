@@ -155,7 +155,7 @@ export async function newEpoch(
   const older = await roots.openToPassOn();
   if (!state.newest.some((id) => older.has(id))) {
     throw denied('none of your keys opens this keyring as it is now', {
-      hint: 'ask another admin to do this, or run "coffer team settle" first',
+      hint: 'ask another admin to run "coffer team settle", then run "git pull" and retry',
     });
   }
   const root = freshRoot();

@@ -117,7 +117,7 @@ export async function usableRoot({ roots, state, identities }: RootsInUse, epoch
   if (await roots.isSighted(epoch)) return root;
   const author = nameOf(state, fact?.by ?? '');
   throw denied(
-    `.coffer/${fact?.path} was signed as ${author} by someone without access to the keyring, e.g. through a forwarded agent: refusing to encrypt with it`,
+    `.coffer/${fact?.path} was signed as ${author} by someone without access to the keyring, e.g. through a forwarded ssh-agent: refusing to encrypt with it`,
     { hint: 'remove this member with "coffer team remove NAME", which replaces all keys' },
   );
 }

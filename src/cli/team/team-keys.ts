@@ -61,6 +61,11 @@ export class TeamKeys {
     return place && new TeamKeys(session, place);
   }
 
+  /** Returns the names of the keys. */
+  async names(): Promise<readonly string[]> {
+    return keyNames((await this.#keyring('read')).state);
+  }
+
   /**
    * Encrypts values.
    * @throws `not-found` or `conflict` if there is no key to encrypt with; as `openKeyring`
@@ -190,7 +195,7 @@ export class TeamKeys {
     const [only, other] = opened;
     if (other !== undefined)
       throw inauthentic(
-        `key "${key}" exists twice as version ${number}, and each decrypts this to another value: one was forged`,
+        `key "${key}" exists twice as version ${number}, and each decrypts this to a different value: one was forged`,
       );
     if (only !== undefined) {
       if (!isUtf8(only.bytes)) throw unsupported('the decrypted value is not text (UTF-8)');

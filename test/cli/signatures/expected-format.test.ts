@@ -45,7 +45,7 @@ describe('a signature of the transit engine', () => {
     for (const file of ['app', '-']) {
       const verify = `verify ${file} app.sig --public-key key.pem --format transit`;
       expect((await here.run(verify, { input: commit })).out).toBe(
-        `${file}: not valid: the file begins like the data that SSH signs in place of a file, so the signature may belong to another file\n`,
+        `${file}: not valid: the file begins with "SSHSIG", like the data that SSH signs in place of a file: the signature may be that of another file\n`,
       );
     }
   });

@@ -36,7 +36,11 @@ describe('a server that answers nonsense', () => {
   it.each([
     ['a number', 'no signature', () => 7],
     ['half a signature', 'no signature', () => 'vault:v1'],
-    ['the signature of a later version', 'version 2 signed instead', (input: string) => signed(input, 2)],
+    [
+      'the signature of a later version',
+      'signed with version 2 of the key, not 1',
+      (input: string) => signed(input, 2),
+    ],
     [
       'the signature of another key',
       'does not match the key',

@@ -47,6 +47,17 @@ describe('a keyring', () => {
     ]);
   });
 
+  it('has its keys named where none is given to encrypt with', async () => {
+    const repository = new RepositoryHere();
+    await repository.ok('team init -q');
+    await repository.ok('team key add mail -q');
+    repository.here.write('a.env', 'A=one\n');
+    for (const line of ['secrets encrypt a.env', 'secrets set b.env A x'])
+      expect(await repository.refused(line, 2)).toMatch(
+        /no key given to encrypt \w\.env with \(keys of the keyring: app, mail; use --key NAME, or add a rule to \.coffer\.yaml\)$/,
+      );
+  });
+
   it('in the place of another one is trusted only by its ID and a yes', async () => {
     const repository = new RepositoryHere();
     const replaced =
