@@ -85,7 +85,8 @@ describe('other programs', () => {
   });
 
   it('leave a record of what they did, where one is kept', async () => {
-    await owner.ok(`unlock --audit-log ${place.file('audit.log')}`);
+    // A path relative to the directory of the command: that of the agent is another one.
+    await owner.spawned.ok('unlock --audit-log audit.log');
     await place.ok('transit encrypt app hello');
     await over((await statusOf(place)).api, 'GET', '/v1/transit/keys/app');
     const records = readFileSync(place.file('audit.log'), 'utf8').trim().split('\n');

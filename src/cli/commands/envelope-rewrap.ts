@@ -43,7 +43,7 @@ export const command: Command = {
     ],
     [
       'coffer transit envelope rewrap orders --in backups',
-      'Rewrap all files in a directory that are encrypted with the key "orders"',
+      'Rewrap all files in a directory; fail for files that need another key than "orders"',
     ],
     [
       'coffer transit envelope rewrap --in dump.sql.age --recipient @team.txt --recipient inbox',

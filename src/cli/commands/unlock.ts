@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { AgentConnection } from '../../client/agent.ts';
 import { asCofferError, closing } from '../../ground/errors.ts';
 import { findAgent, requireDirectory } from '../agent/find.ts';
@@ -33,7 +34,9 @@ export const unlock: OwnCommand = {
     const times = timesOf(options);
     // Without an agent, nothing is asked.
     requireDirectory(session).make();
-    const auditFile = textOption(options, AUDIT_LOG);
+    const auditLog = textOption(options, AUDIT_LOG);
+    // The agent runs in the root directory.
+    const auditFile = auditLog === undefined ? undefined : resolve(auditLog);
     await requireNoTrailYet(session, auditFile);
     const identity = textOption(options, IDENTITY);
     if (!areTimesGiven(options) && identity === undefined && (await isUnlocked(session))) return;

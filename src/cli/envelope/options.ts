@@ -33,7 +33,7 @@ export const severalOptions: readonly OptionSpec[] = [
     offers: 'directory',
     excludes: ['out'],
   }),
-  forceOption,
+  { ...forceOption, help: 'Overwrite existing output files.' },
 ];
 
 /** Argument for the named key, which the header also contains. */

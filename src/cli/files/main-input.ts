@@ -144,7 +144,7 @@ async function refuseEnvelope(path: string | undefined): Promise<void> {
 /** Warns that a text which is the name of a file does not stand for its contents, and one as Vault takes it for itself. */
 function warnOfText(session: Session, { cli }: Operation, value: string | undefined): void {
   if (value === undefined || value === '-') return;
-  const { param = '' } = cli?.input ?? {};
+  const { param = '', what = '' } = cli?.input ?? {};
   if (value.startsWith(`${param}=`))
     session.warn(
       `"${param}=" at the beginning of the value was taken as part of the text (leave it out; for a base64 value, use --base64)`,
@@ -154,7 +154,7 @@ function warnOfText(session: Session, { cli }: Operation, value: string | undefi
     // Logs of scripts are kept, and the text may be a secret; hashes are computed of texts of any kind.
     if (param === 'plaintext' || param === CIPHERTEXT || cli?.input?.isOftenFile)
       session.warn(
-        `the ${param} is also the name of a file, and was taken as text (for the content of the file, use --in FILE)`,
+        `${param === CIPHERTEXT ? what : `the ${param}`} is also the name of a file, and was taken as text (for the content of the file, use --in FILE)`,
       );
   } else
     session.warn(

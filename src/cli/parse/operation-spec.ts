@@ -145,9 +145,11 @@ const isBatch = (param: Param<unknown>): boolean => 'fields' in param;
 function labelOf(operation: Operation, positional: readonly string[], field: string): string | undefined {
   const param = Object.hasOwn(operation.params, field) ? operation.params[field] : undefined;
   if (param === undefined) return undefined;
-  // The main input is not always an argument: it may be piped.
-  if (field === operation.cli?.input?.param && !param.cli.positional) return field.replaceAll('_', ' ');
-  if (positional.includes(field) || field === operation.cli?.input?.param) return metavarOf(field, param);
+  const input = operation.cli?.input;
+  // The main input is not always an argument: it may be piped. That of an import is a key until it is wrapped.
+  if (field === input?.param && !param.cli.positional)
+    return (input.expected ? (input.what ?? field) : field).replace(/^the /, '').replaceAll('_', ' ');
+  if (positional.includes(field) || field === input?.param) return metavarOf(field, param);
   if (isBatch(param)) return `--${BATCH}`;
   return param.cli.hidden ? undefined : `--${flagOf(field, param)}`;
 }

@@ -208,7 +208,7 @@ export const storeFormat: Topic = {
             ],
             [
               '/run/user/UID/coffer, else ~/.cache/coffer/run',
-              'Sockets of agents; empty after "coffer lock".',
+              'Sockets of agents; "coffer lock" deletes them.',
             ],
             [
               '.coffer.yaml, .coffer/ and git settings',
@@ -222,8 +222,8 @@ export const storeFormat: Topic = {
       heading: 'Backups',
       blocks: [
         '"coffer store backup" writes a single file that begins with COFFERBK. It contains the header, the slots and ' +
-          'the sealed files of the store, unchanged, and a SHA-256 of everything. A backup is unlocked by the same ' +
-          'secrets as the store.',
+          'the sealed files of the store, unchanged, and a SHA-256 of everything. A backup is unlocked by the ' +
+          'secrets that the store had when the backup was made.',
       ],
     },
   ],
@@ -255,9 +255,9 @@ export const policyFormat: Topic = {
         {
           lines: ['{"path": {"transit/encrypt/orders":', '  {"capabilities": ["update"]}}}'],
         },
-        `Capabilities are ${CAPABILITY_WORDS.join(', ')}. Everything not allowed is denied; "deny" ` +
-          'takes precedence. A trailing "*" matches any suffix, "+" matches one segment. If several rules ' +
-          'match, the most specific one applies.',
+        `Capabilities are ${CAPABILITY_WORDS.join(', ')}. Everything not allowed is denied. A trailing "*" matches ` +
+          'any suffix, "+" matches one segment. If several rules match, only the most specific one applies. If several ' +
+          'policies have a rule for the same path, their capabilities are combined, and "deny" overrides the others.',
         'Encrypting with a key that does not exist creates the key. This requires the capability create instead of ' +
           'update; a policy can allow both. Paths of tags and workspaces are those of the HTTP API, beginning with ' +
           'api/v2.',
@@ -307,7 +307,10 @@ export const tagsFormat: Topic = {
         },
         {
           terms: [
-            ['tags', 'All tags of the organization, used or unused.'],
+            [
+              'tags',
+              'Tags to create even if no workspace has them; "tags export" writes all tags of the organization here.',
+            ],
             [
               'workspaces',
               'Each workspace with its tags; or with its tags, bindings (KEY=VALUE tags) and project.',
@@ -339,9 +342,9 @@ export const tagsFormat: Topic = {
       heading: 'Commands',
       blocks: [
         '"coffer tags export" writes a file in this format. "coffer tags import" adds what is missing and removes ' +
-          'nothing. "coffer tags apply" prints a plan, asks for confirmation (unless --yes is given), and then changes ' +
-          'the tags of each workspace in the file to those that the file lists. Workspaces that are not in the file ' +
-          'are left alone.',
+          'nothing. "coffer tags apply" prints a plan, asks for confirmation (unless --yes is given), and then adds and ' +
+          'removes tags until each workspace and project in the file has exactly the tags that the file lists. ' +
+          'Workspaces and projects that are not in the file are left alone.',
       ],
     },
   ],

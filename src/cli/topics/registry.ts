@@ -86,9 +86,9 @@ export const sharing: Topic = {
             'coffer secrets encrypt .env     # with the key that .coffer.yaml names for the file',
           ],
         },
-        'If .coffer.yaml names another key than app, create that key with "coffer team key add NAME". After "coffer ' +
-          'team init", files of the repository use its keyring: to decrypt a file that was encrypted with a store, ' +
-          'name the store with "--store DIRECTORY".',
+        'If .coffer.yaml names no key for the file, add "--key app". If it names another key than app, create that key ' +
+          'with "coffer team key add NAME". After "coffer team init", files of the repository use its keyring: to decrypt ' +
+          'a file that was encrypted with a store, name the store with "--store DIRECTORY".',
         'Then add each colleague with a public key, and commit:',
         {
           lines: [

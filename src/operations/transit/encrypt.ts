@@ -49,7 +49,7 @@ export const declaration = transitOperation({
       cli: { suggest: encryptionTypeNames, check: requireKnownType },
     }),
     convergent_encryption: flag({
-      help: 'Make a newly created key convergent: equal plaintexts give equal ciphertexts.',
+      help: 'Make a newly created key convergent: equal plaintexts with equal contexts give equal ciphertexts.',
       default: false,
     }),
     no_create: flag({ help: 'Fail if the key does not exist, instead of creating it.', default: false }),

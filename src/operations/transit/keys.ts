@@ -77,7 +77,7 @@ export const create = transitOperation({
       'coffer transit keys create app mail backup': 'Create three keys',
       'coffer transit keys create releases --type ed25519': 'Create a signing key',
       'coffer transit keys create search --derived --convergent-encryption':
-        'Create a convergent key: equal values get equal ciphertexts',
+        'Create a convergent key: equal values with equal contexts get equal ciphertexts',
     },
   },
   async run({ engine }, values) {
@@ -294,7 +294,7 @@ export const rotate = transitOperation({
   params: {
     name: eachKey,
     force: flag({
-      help: 'Also rotate keys that can only sign; verifiers then need the new public key.',
+      help: 'Also rotate keys that only sign or compute HMACs; programs that verify elsewhere then need the new version.',
       default: false,
     }),
   },

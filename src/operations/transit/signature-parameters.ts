@@ -26,7 +26,10 @@ const oldHashAlgorithm = {
 export const signatureParameters = {
   hash_algorithm: hashAlgorithm,
   algorithm: oldHashAlgorithm,
-  prehashed: flag({ help: 'The input is already a hash (base64 of the binary digest).', default: false }),
+  prehashed: flag({
+    help: 'The input is already a hash: the binary digest, or base64 with --base64.',
+    default: false,
+  }),
   signature_algorithm: text({
     help: 'Signature scheme, for RSA keys: pss or pkcs1v15. Default: pss.',
     default: '',

@@ -155,7 +155,10 @@ export function verifyPssDigest(
 }
 
 const wrongDigestLength = (message: string, hash: string) =>
-  invalid(message, { field: 'input', hint: `use the binary ${hash} digest, base64-encoded` });
+  invalid(message, {
+    field: 'input',
+    hint: `use the binary ${hash} digest, or add --base64 if it is in base64`,
+  });
 
 const TRAILER = 0xbc;
 const SALT_MARKER = 0x01;
