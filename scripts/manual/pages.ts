@@ -132,7 +132,9 @@ function exitStatus({ path, command }: CommandPlace): string[] {
     return [heading('Exit status'), ...codes];
   }
   if (command === undefined) return [];
-  const answer = command.isVerdict ? 'The exit code is the answer: 0 means yes. ' : '';
+  // The others that answer by it name their codes in the description.
+  const isNamed = command.details?.includes('xits with') === true;
+  const answer = command.isVerdict && !isNamed ? 'Exits with 0 only if the signature or HMAC is valid. ' : '';
   return [heading('Exit status'), ...paragraph(`${answer}coffer(1) explains the exit codes.`)];
 }
 

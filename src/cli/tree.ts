@@ -149,7 +149,7 @@ const ADDED: Readonly<Record<string, Group['children']>> = {
     tag: own('Add tags to a workspace; they are created if needed', tagging, 'tagWorkspace'),
   },
   tags: {
-    show: own('Show a tag and where it is used', tagsShown, 'showTag'),
+    show: own('Show a tag and the workspaces that have it', tagsShown, 'showTag'),
     attach: own('Add a tag to workspaces or transit keys', tagging, 'attach'),
     detach: own('Remove a tag from workspaces or transit keys', tagging, 'detach'),
     of: own('List the tags of a workspace or transit key', tagsShown, 'listTags'),

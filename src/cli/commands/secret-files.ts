@@ -53,12 +53,12 @@ export const encrypt: Command = {
     'gets its old ciphertext back. .coffer.yaml says which values are encrypted with which key; ' +
     'without it, all non-empty values are. A ciphertext can only be decrypted under the name that the ' +
     'value had when it was encrypted. "-" encrypts standard input to standard output, and needs --format and --key, since ' +
-    'rules are for file names.',
+    '.coffer.yaml has rules for file names only.',
   examples: [
     ['coffer secrets encrypt .env config/prod.yaml', 'Encrypt files according to .coffer.yaml'],
     [
       'coffer secrets encrypt --key app .env',
-      'Encrypt values with the key "app", whatever .coffer.yaml says',
+      'Encrypt values with the key "app" instead of the one in .coffer.yaml',
     ],
     ['fetch-settings | coffer secrets encrypt - --format dotenv --key app > .env', 'Encrypt standard input'],
   ],
@@ -146,8 +146,8 @@ export const decrypt: Command = {
     formatOption,
   ],
   details:
-    'Decrypts the values in each file itself, and prints nothing, not even to a pipe. The file is then byte for ' +
-    'byte as it was before "coffer secrets encrypt". To leave the file encrypted, use --stdout, "coffer edit", ' +
+    'Replaces the encrypted values in each FILE by plaintext, and prints nothing, not even to a pipe. Encrypting a ' +
+    'file and then decrypting it restores it byte for byte. To leave it encrypted, use --stdout, "coffer edit", ' +
     'or "coffer secrets get" for one value. "-" decrypts standard input to standard output, and needs --format.',
   examples: [
     ['coffer secrets decrypt .env', 'Decrypt all values in a file'],

@@ -41,8 +41,8 @@ export const command: OwnCommand = {
   details:
     'Prints the input with each {{ coffer:FILE#NAME }} replaced by that value, without quotes. FILE ' +
     'is relative to the input file and must be in the same repository. If the input is itself a ' +
-    '.env, YAML or JSON file, its own encrypted values are decrypted as well. Any other ' +
-    'input must not contain ciphertexts of its own: a value can only be decrypted with its name in a file.',
+    '.env, YAML or JSON file, its own encrypted values are decrypted as well. Any other input must not contain ' +
+    'ciphertexts: a ciphertext can only be decrypted if the name of its value is known.',
   examples: [
     ['coffer secrets inject --in nginx.conf.tpl --out nginx.conf', 'Fill in a template'],
     [

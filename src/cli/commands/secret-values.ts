@@ -328,19 +328,13 @@ async function valueFor(session: Session, given: Given, name: string): Promise<s
 
 /** Command that lists the values of a file. */
 export const list: OwnCommand = {
-  arguments: [{ ...oneFile, required: false }],
+  arguments: [oneFile],
   options: [formatOption],
   details:
     'Prints the name of each value and, on a terminal, the key version that it is encrypted with. ' +
     'Values are not decrypted, so neither a key nor a store is needed.',
   examples: [['coffer secrets list .env', 'List the names of the values in .env']],
-  async run(session, { arguments: [path], options }) {
-    if (path === undefined) {
-      throw invalid('no file given', {
-        field: 'FILE',
-        hint: 'name a file, such as .env; for the mounts that "vault secrets list" shows, use "coffer mounts list"',
-      });
-    }
+  async run(session, { arguments: [path = ''], options }) {
     const { file } = await new Files(session, options).open(path);
     const values = file.places.map(({ name, sealed }) => ({
       name,

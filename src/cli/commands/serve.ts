@@ -44,7 +44,7 @@ const options: readonly OptionSpec[] = [
 export const command: OwnCommand = {
   options,
   details:
-    'Prints each address it listens on. Append "?max-request-size=BYTES" to an address to set its own limit, or ' +
+    'Prints each address it listens on. Append "?max-request-size=BYTES" to an address to set another limit for it, or ' +
     '"?unauthenticated-metrics-access=true" to serve /v1/sys/metrics at this address without a token, even while ' +
     'sealed. SIGINT and SIGTERM finish requests in flight and exit; SIGHUP reloads the certificate and reopens ' +
     'the audit log; SIGUSR1 is ignored. Supports systemd readiness and watchdog notifications (Type=notify, ' +

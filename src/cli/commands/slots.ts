@@ -203,8 +203,8 @@ export const rekey: OwnCommand = {
     'While it runs, other commands can read the store; those that change it wait. Afterwards, the same secrets ' +
     'unlock the store. An interrupted rekey leaves the store either unchanged or fully re-encrypted. If a ' +
     'document of the store, such as a key or a token, is damaged or missing, rekey fails and changes nothing. ' +
-    'With --without-damaged, rekey drops such documents permanently. On a terminal, it asks first; in scripts, ' +
-    'the option is the confirmation.',
+    'With --without-damaged, rekey drops such documents permanently: on a terminal only after a confirmation, in ' +
+    'scripts without one.',
   examples: [
     ['coffer rekey', 'Rekey after removing a secret that may have leaked'],
     [

@@ -92,8 +92,8 @@ export const restore: OwnCommand = {
 export const verify: OwnCommand = {
   arguments: [argument('FILE', 'Backup file to check; "-" reads standard input.', { offers: 'file' })],
   details:
-    'Reads the backup as "coffer store restore" does, but writes nothing. Everything in the backup is decrypted ' +
-    'and compared with its indexes. One of the secrets that the store had when it was backed up is required. If ' +
+    'Reads the backup as "coffer store restore" does, but writes nothing. Decrypts everything in the backup, ' +
+    'and checks that its indexes are correct. One of the secrets that the store had when it was backed up is required. If ' +
     'anything is damaged, the damage is listed and the exit code is 1. To check the store itself, run "coffer ' +
     'doctor".',
   examples: [

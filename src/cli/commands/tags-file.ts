@@ -122,15 +122,16 @@ export const importTags: Command = {
       'Import from a Terraform Enterprise server (tfe) at --address into the local store, instead of from a file.',
       { choices: [TFE] },
     ),
-    taking(FROM_ORG, 'NAME', 'Organization to import from, with --from.', {
-      fallback: "the local organization's name",
+    taking(FROM_ORG, 'NAME', 'Organization on the server to import from, with --from.', {
+      fallback: 'the name given with --org or $COFFER_ORG',
     }),
     dryRun,
   ],
   details:
-    'Creates missing tags, workspaces and projects, and adds missing tags to workspaces. Nothing is removed or ' +
-    'deleted, so running it twice changes nothing more. Use "coffer tags apply" to also remove tags. With --from ' +
-    'tfe, the token for the Terraform Enterprise server is taken from --token-file, COFFER_TOKEN or TFE_TOKEN.',
+    'Creates missing tags, workspaces and projects, adds missing tags to workspaces, and moves workspaces to the ' +
+    'projects that the file gives for them. A KEY=VALUE tag in the file replaces the existing value of KEY. No tag is ' +
+    'removed or deleted. Running it twice changes nothing more. Use "coffer tags apply" to also remove tags. With ' +
+    '--from tfe, the token for the Terraform Enterprise server is taken from --token-file, COFFER_TOKEN or TFE_TOKEN.',
   examples: [
     ['coffer tags import tags.csv --org acme', 'Import a CSV file'],
     ['coffer tags import tags.yaml --dry-run --org acme', 'Print what an import would change'],
@@ -193,8 +194,9 @@ export const apply: Command = {
     }),
   ],
   details:
-    'Adds and removes tags until each workspace in the file has exactly the tags listed for it. ' +
-    'Workspaces that are not in the file are left alone. Prints what will change and asks for confirmation, ' +
+    'Adds and removes tags until each workspace in the file has exactly the tags listed for it; the same for ' +
+    'KEY=VALUE tags, where the file lists any. Also creates missing tags, workspaces and projects, and moves ' +
+    'workspaces to the projects that the file gives for them. Workspaces that are not in the file are left alone. Prints what will change and asks for confirmation, ' +
     'unless --yes is given.',
   examples: [
     ['coffer tags apply tags.yaml --dry-run --org acme', 'Print what would change'],

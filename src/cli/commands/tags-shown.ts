@@ -24,7 +24,7 @@ interface Shown extends ResourceDocument<TagResource> {
   readonly included: readonly WorkspaceResource[];
 }
 
-const showing = commandOf(['tags', 'show'], 'Show a tag and where it is used', show);
+const showing = commandOf(['tags', 'show'], 'Show a tag and the workspaces that have it', show);
 
 /** Maximum number of names in the table, a few lines; `-o json` has all. */
 const MOST_NAMED = 40;

@@ -186,7 +186,7 @@ export const remove: Command = {
     taking(
       CARD,
       'ID',
-      'Remove only one key of the member, not the member: the key with this ID in "coffer team".',
+      'Remove only one key of the member: the key with this ID in the column "Card" of "coffer team".',
     ),
     identityOption,
   ],

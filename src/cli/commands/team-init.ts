@@ -40,15 +40,15 @@ export const init: OwnCommand = {
     }),
   ],
   options: [
-    taking('name', 'NAME', 'Your name in the keyring.', { fallback: 'your name on this machine' }),
+    taking('name', 'NAME', 'Your name in the keyring.', { fallback: 'your user name on this machine' }),
     taking('key', 'KEY', 'Name of the first key.', { fallback: 'app; with FOLDER, the name of the folder' }),
     identityOption,
   ],
   details:
     'A keyring is a directory .coffer in a git repository, which is committed with the other files. It holds the ' +
     'list of members, and keys that only members can open. You become its admin, with your SSH or age key. From ' +
-    'then on, "coffer secrets encrypt" uses the keys of the keyring for all files in FOLDER, or in the ' +
-    'repository if FOLDER is omitted.',
+    'then on, --key and .coffer.yaml name keys of the keyring, for all files in FOLDER, or in the repository if ' +
+    'FOLDER is omitted.',
   examples: [
     ['coffer team init', 'Create a keyring for a repository'],
     ['coffer team init production', 'Create a keyring for one folder'],

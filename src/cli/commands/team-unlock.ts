@@ -17,7 +17,12 @@ export const unlock: OwnCommand = {
     'Uses your key once, and starts an agent: a background process of the current user that decrypts and ' +
     'encrypts values with the keys of this keyring for later commands. Commands that change the team still need ' +
     'your key. "coffer lock" locks the keyring.',
-  examples: [['coffer team unlock --for 10h', 'Unlock for a working day, with one touch of a hardware key']],
+  examples: [
+    [
+      'coffer team unlock --idle 1h --for 10h',
+      'Unlock for a working day; a hardware key must be touched only once',
+    ],
+  ],
   async run(session, { options }) {
     const times = timesOf(options);
     const keyring = await openKeyringHere(session, options);

@@ -237,10 +237,11 @@ export const check: OwnCommand = {
   options: [identityOption],
   isVerdict: true,
   details:
-    'Checks every file and signature of the keyring, the git settings that could alter these files, and in the ' +
-    'git history whether any of them was removed or changed. Also reports files of the keyring that git does not ' +
+    'Checks every file and signature of the keyring, the git settings that could alter these files, and the git ' +
+    'history for files of the keyring that were removed or changed. Also reports files of the keyring that git does not ' +
     'track, changes signed by someone without access to the keyring (e.g. through a forwarded ssh-agent), ' +
-    'encrypted values whose key version is missing, and values that cannot be decrypted with the keys of the keyring that you have. ' +
+    'encrypted values whose key version is missing and, if your key opens the keyring, values that the keyring ' +
+    'cannot decrypt. ' +
     'Exits with 1 if a problem is found. Also lists keys that .coffer.yaml uses in several folders; these are ' +
     'not a problem.',
   examples: [['coffer team check', 'Check before a release, or in CI']],

@@ -90,5 +90,5 @@ function refuseExclusions(
 export const AUDIT_LOG = 'audit-log';
 export const auditOption = takingFile(
   AUDIT_LOG,
-  'Log all requests to FILE as JSON lines; each is written before the response is sent.',
+  'Log requests to FILE as JSON lines, each before its response is sent. Health checks are not logged.',
 );

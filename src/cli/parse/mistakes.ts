@@ -44,6 +44,12 @@ export function pipedExample(path: readonly string[], { examples }: CommandSpec)
   return line?.slice(line.indexOf(piped) + ' | '.length).split(' > ', 1)[0];
 }
 
+/** Returns the start of the hint for a command that lists something else in Vault. */
+export const meantInVault = (path: readonly string[]): string =>
+  path.join(' ') === 'secrets list'
+    ? 'for the mounts that "vault secrets list" shows, use "coffer mounts list"; '
+    : '';
+
 /** Returns the hint for the key of a command in the form of an option, with its name in the place where it belongs. */
 export function keyComesFirst(argv: readonly string[], usage: string): string {
   const at = argv.findIndex((word) => /^--key(?:=|$)/.test(word));

@@ -32,6 +32,7 @@ import { insteadOfForeign, nextWord, withWords } from './foreign.ts';
 import {
   insteadForSignatures,
   keyComesFirst,
+  meantInVault,
   pipedExample,
   swallowedBy,
   tooManyWords,
@@ -154,7 +155,7 @@ function usageMistake(
     const stdin = piped === undefined ? '' : `to read standard input: "${piped}"; `;
     return new MissingArgument(
       first,
-      `${stdin}usage: ${usageOf(path, unfinished.command)}; ${help}`,
+      `${stdin}${meantInVault(path)}usage: ${usageOf(path, unfinished.command)}; ${help}`,
       unfinished,
     );
   }

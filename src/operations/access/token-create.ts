@@ -52,7 +52,7 @@ const tokenParams = {
     cli: { negatable: 'Forbid renewing the token.' },
   }),
   no_default_policy: flag({
-    help: 'Do not give the token the policy "default", which all tokens get otherwise.',
+    help: 'Do not give the token the policy "default", which all tokens except root tokens get otherwise.',
     default: false,
   }),
   no_parent: noParent(
@@ -154,7 +154,8 @@ export const create = accessOperation({
   cli: {
     ...issuing,
     examples: {
-      'coffer token create': 'Create a root token, which may do everything and never expires',
+      'coffer token create':
+        'On a local store: create a root token, which may do everything and never expires',
       'coffer token create --policy orders --ttl 24h --display-name billing':
         'Create a token for one program',
       'coffer token create --policy orders --ttl 10m --type batch':
@@ -180,6 +181,14 @@ export const createByRole = accessOperation({
     policies: policiesParam(
       'Policies of the token. Default: the allowed policies of the role; if it has none, those of your own token.',
     ),
+    num_uses: {
+      ...tokenParams.num_uses,
+      help: 'Number of requests that the token can make (0: unlimited); a lower limit of the role applies.',
+    },
+    type: {
+      ...tokenParams.type,
+      help: 'Token type, if the role leaves the choice: service, or batch (not stored, cannot be renewed or revoked). Default: set by the role.',
+    },
     no_parent: noParent('Accepted for compatibility; the role decides whether its tokens have a parent.'),
     role: tokenRoleName,
   },

@@ -69,7 +69,9 @@ export const lookup = accessOperation({
   route: 'POST /auth/token/lookup',
   ...computing,
   params: {
-    token: tokenId('Token, or its accessor, which "coffer token list" shows as ID. Default: your own token.'),
+    token: tokenId(
+      'Token, or its accessor, which "coffer token list" shows as ID. Default, with a server: your own token.',
+    ),
   },
   cli: {
     examples: {

@@ -42,7 +42,9 @@ const checkOf =
 export const renew = accessOperation({
   route: 'POST /auth/token/renew',
   params: {
-    token: tokenId('Token, or its accessor, which "coffer token list" shows as ID. Default: your own token.'),
+    token: tokenId(
+      'Token, or its accessor, which "coffer token list" shows as ID. Default, with a server: your own token.',
+    ),
     increment: incrementParam,
   },
   cli: {

@@ -54,7 +54,7 @@ const settings = {
     help: 'Number of requests that each token of this role can make (0: unlimited).',
   }),
   token_type: text({
-    help: 'Type of tokens of this role: service or batch; or default-service or default-batch, which a request can override.',
+    help: 'Type of tokens of this role: service or batch; or default-service or default-batch, which a request can override. batch requires --orphan and --no-renewable.',
   }),
   alias_metadata: textMap(hidden('Stored for compatibility; has no effect.')),
   period: duration(hidden('Deprecated alias of `token_period`.')),

@@ -106,7 +106,9 @@ export const nonceOf = (what: string) =>
 
 export const nonce = nonceOf('');
 
-export const associatedData = textOrBase64('Additional authenticated data, base64; needed again to decrypt.');
+export const associatedData = textOrBase64(
+  'Additional authenticated data, base64; must be the same for encryption and decryption.',
+);
 
 /**
  * Padding scheme.
