@@ -180,7 +180,10 @@ export const OF_KEYS: readonly Rewording[] = [
     /^unwrapping the key failed: integrity check failed/,
     'cannot unwrap the key: it is damaged, or wrapped with another key',
   ],
-  [/^version for export is below minimum decryption version/, 'this version is too old to be exported'],
+  [
+    /^version for export is below minimum decryption version/,
+    'cannot export this version: it is lower than --min-decryption-version',
+  ],
   [/^crypto\/rsa: decryption error/, 'cannot decrypt the wrapped AES key'],
   [
     /^crypto\/rsa: input must be hashed (?:message|with given hash)/,

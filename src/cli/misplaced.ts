@@ -212,7 +212,7 @@ export async function refuseExchanged(
   if (!(await keys.has(value).catch(() => false))) return;
   const command = ['coffer', ...path, shellWord(value)].join(' ');
   throw invalid(`"${value}" is a key, and the word before it is not: the key comes first`, {
-    hint: `run "${command} VALUE"; to create a key for the text "${value}", run "coffer transit keys create NAME" first`,
+    hint: `run "${command} VALUE"; to use the text "${value}" with a new key, run "coffer transit keys create NAME" first`,
   });
 }
 

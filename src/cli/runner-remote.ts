@@ -175,7 +175,7 @@ function ofTokenFrom(from: string, error: CofferError): CofferError {
   return withOtherHint(error, more === undefined ? source : `${source}; ${more}`);
 }
 
-/** Characters allowed in a header value; tokens are letters, digits and dots. */
+/** Characters allowed in a header value; tokens are letters, digits and a few signs. */
 const HEADER_VALUE = /^[\x20-\x7e]*$/;
 
 /**
@@ -203,7 +203,10 @@ const isGood = (client: Runner): Promise<boolean> =>
 export function tokenIn(text: string | undefined): string | undefined {
   const token = text?.trim();
   if (token === undefined || HEADER_VALUE.test(token)) return token;
-  throw invalid('not a valid token', { field: 'token', hint: 'tokens consist of letters, digits and dots' });
+  throw invalid('not a valid token', {
+    field: 'token',
+    hint: 'tokens consist of ASCII letters, digits, ".", "_" and "-"',
+  });
 }
 
 /** Returns the token of the command line or of a variable. */

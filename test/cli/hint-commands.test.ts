@@ -26,6 +26,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   group: 'orgs',
   key: 'app',
   list: 'orgs list',
+  server: 'http://127.0.0.1:8200',
   'key.document.name': 'orders',
   'key.name': 'app',
   name: 'orders',

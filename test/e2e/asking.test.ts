@@ -161,7 +161,9 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
       here,
       'set -m; coffer serve --sealed --socket t.sock & until [ -S t.sock ]; do sleep 0.1; done; coffer status --address unix:$PWD/t.sock -o json; kill %1; wait %1',
     );
-    expect(text).toContain('the server starts sealed; run "coffer unseal"');
+    expect(text.replace(/\s+/g, ' ')).toContain(
+      'the server starts sealed; run "coffer unseal --address unix:',
+    );
     expect(text).not.toContain('in the background');
     expect(text).toMatch(/"locked": true/);
     expect(text).toMatch(/"sealed": true/);

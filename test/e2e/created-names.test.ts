@@ -61,7 +61,7 @@ describe('a name that a script creates without knowing', () => {
 describe('a key and a value that were exchanged', () => {
   const HINT =
     'coffer: "orders" is a key, and the word before it is not: the key comes first (run "coffer transit encrypt orders ' +
-    'VALUE"; to create a key for the text "orders", run "coffer transit keys create NAME" first)';
+    'VALUE"; to use the text "orders" with a new key, run "coffer transit keys create NAME" first)';
 
   it.each(['', ' --quiet', ' --yes', ' -o json'])(
     'are refused without repeating the value, and nothing is created, where no question is asked:%s',

@@ -50,14 +50,14 @@ describe('what does not go together', () => {
       'verify - SUMS.sig --manifest --key releases',
       'FILE: the manifest must be a file, because its entries are relative to it',
     ],
-    ['verify - --key releases', 'missing required argument SIGNATURE (name its file)'],
+    ['verify - --key releases', 'missing required argument SIGNATURE (name the file with the signature)'],
     [
       'verify report.txt x --allowed-signers report.txt',
       '--allowed-signers and --identity must be used together (use --identity to name the expected signer)',
     ],
     [
       'verify report.txt x --identity ada --key releases',
-      '--allowed-signers and --identity must be used together (use --identity to name the expected signer)',
+      '--allowed-signers and --identity must be used together (use --allowed-signers to name the file of signers and their keys)',
     ],
     ['serve --store nowhere --tls-cert x', '--tls-cert and --tls-key must be used together (use both)'],
     ['serve --store nowhere --tls-key x', '--tls-cert and --tls-key must be used together (use both)'],
@@ -73,11 +73,11 @@ describe('what does not go together', () => {
     ],
     [
       ['transit', 'keys', 'public', 'releases', '--format', 'allowed-signers', '--identity', 'a b'],
-      '--identity: the identity must be a single word',
+      '--identity: the identity cannot contain spaces or quotation marks',
     ],
     [
       ['transit', 'keys', 'public', 'releases', '--format', 'allowed-signers', '--identity', 'a"b'],
-      '--identity: the identity must be a single word',
+      '--identity: the identity cannot contain spaces or quotation marks',
     ],
     ['transit envelope encrypt orders --armor --in report.txt', '--armor needs --recipient or --passphrase'],
     [
@@ -121,7 +121,7 @@ describe('what does not go together', () => {
   it('is refused in a keyring as well', async () => {
     const as = (line: string) => `${line} --identity ed25519`;
     expect(await here.refused('team init --key Up/per --identity ed25519', 2)).toContain(
-      'coffer: --key: invalid key name "Up/per" (use --key NAME)',
+      'coffer: --key: invalid key name "Up/per" (use at most 64 letters, digits, "_" or "-"; ',
     );
     expect(existsSync(bare.file('.coffer'))).toBe(false);
     await here.ok(as('team init'));
@@ -138,7 +138,7 @@ describe('what does not go together', () => {
       ]),
       [as('team add ed25519.pub bob'), 2, '(run "coffer team add bob ed25519.pub")'],
       [as('team add bob'), 2, 'RECIPIENT: no key given for the new member'],
-      [as('team add bob rsa.pub --new'), 2, 'RECIPIENT: no key given for the new member'],
+      [as('team add bob rsa.pub --new'), 2, 'RECIPIENT cannot be used with --new (use only one of them)'],
       [as('team add bob rsa.pub --admin'), 2, 'RECIPIENT: an admin needs an ssh-ed25519 key, for signing'],
       [as('team key add a/b'), 2, 'KEY: invalid key name "a/b"'],
       [

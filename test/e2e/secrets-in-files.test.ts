@@ -146,7 +146,7 @@ describe('a check for what should be encrypted and is not', () => {
     expect(unwrapped(shown.stderr)).toContain(`(coffer secrets encrypt ${bare.file('deep/a.env')})`);
     write('clean.env', 'EMPTY=\n');
     expect((await typedAt(bare, `secrets check ${bare.file('clean.env')}`)).stderr).toBe(
-      'Checked 1 file: no plaintext values.\n',
+      'Checked 1 file: no plaintext values that should be encrypted.\n',
     );
     expect(JSON.parse((await bare.run('secrets check -o json')).stdout)).toEqual({
       findings: [{ file: 'deep/a.env', line: 4, name: 'TOKEN' }],

@@ -162,11 +162,17 @@ export const offer: OwnCommand = {
     if (session.settings.format !== undefined) await printResult(session, shown, {});
     else for (const [what, name] of names) session.streams.out.write(`${what}: ${name}\n`);
     const flags = kinds.map(({ name }) => name).join(' and ');
-    session.remark(
-      `Offered ${key} to ${flags}. Run 'eval "$(coffer agent env)"' so that programs find the agent.`,
-    );
+    session.remark(`Offered ${key} to ${flags}.${findingText(kinds)}`);
   },
 };
+
+/** Says how programs find the agent; nothing if they need no variables for that. */
+function findingText(kinds: readonly AgentDoorKind[]): string {
+  const found = kinds.filter((kind) => Object.keys(kind.variables('')).length > 0);
+  if (found.length === 0) return '';
+  const asked = found.flatMap((kind) => (kind.variablesOnRequest ? [` --${kind.name}`] : []));
+  return ` Run 'eval "$(coffer agent env${asked.join('')})"' so that programs find the agent.`;
+}
 
 export const withdraw: OwnCommand = {
   arguments: [keyArgument],

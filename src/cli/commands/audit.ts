@@ -96,7 +96,7 @@ export const show: OwnCommand = {
     };
     const matches = (entry: AuditEntry): boolean =>
       isBelow(entry) && !(isOmitted && isOwnQuestion(entry)) && asked(entry);
-    const last = numberOption(options, LAST, /^\d{1,9}$/, 'use an integer') ?? DEFAULT_LAST;
+    const last = numberOption(options, LAST, /^\d{1,9}$/, 'use an integer of at least 0') ?? DEFAULT_LAST;
     const most = last === 0 ? Number.POSITIVE_INFINITY : last;
     const collected = await collect(linesOf(bytesOf(session, file)), matches, users, most);
     const { shown, read, unreadable, leftOut } = collected;

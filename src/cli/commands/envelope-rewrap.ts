@@ -90,7 +90,9 @@ const toldOf = (
 ): string =>
   'recipients' in result
     ? `${result.in}: now encrypted for ${result.recipients} ${result.recipients === 1 ? 'recipient' : 'recipients'}.`
-    : `${result.in}: rewrapped from key version ${result.from} to ${result.to}.`;
+    : result.from === result.to
+      ? `${result.in}: already encrypted with the latest key version (${result.to}).`
+      : `${result.in}: rewrapped from key version ${result.from} to ${result.to}.`;
 
 const isAgeFile = (path: string): Promise<boolean> =>
   closing(openInFile(path, IN), (file) => isAge(new Lookahead(file)));

@@ -115,7 +115,7 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
   ],
   [
     'VAULT_CLIENT_CERT, VAULT_CLIENT_KEY, VAULT_ID_TOKEN',
-    'used for a login if the COFFER_ variables are not set',
+    'used for a server, or a login to it, if the COFFER_ variables are not set',
   ],
   ['VAULT_ADDR', 'server to use if COFFER_ADDR is not set and no store exists'],
   [

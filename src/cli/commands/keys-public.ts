@@ -111,7 +111,7 @@ export const command: OwnCommand = {
     const number = numberOption(options, VERSION, /^[1-9]\d{0,8}$/, 'use a version number');
     const identity = textOption(options, IDENTITY) ?? name;
     if (/[\s"]/.test(identity))
-      throw invalid('the identity must be a single word', { field: `--${IDENTITY}` });
+      throw invalid('the identity cannot contain spaces or quotation marks', { field: `--${IDENTITY}` });
     const place = await outPlaceOf(session, options);
     const versions = await publicVersions(await session.runner(), name);
     const wanted = form.all && number === undefined ? versions : [versionOf(versions, number)];

@@ -47,6 +47,7 @@ export const command: Command = {
     }
     const outcomes = new Outcomes(session);
     const found: Findings[] = [];
+    const unruled = new Set<string>();
     let isLacking = false;
     if (options.has(STAGED)) {
       const read: ReadFile[] = [];
@@ -61,13 +62,17 @@ export const command: Command = {
       const rulebook = new Rulebook(session);
       const files = new Files(session, options, rulebook);
       const named = paths.length > 0 ? paths : await ruledFiles(rulebook);
-      await outcomes.each(named, async (path) => found.push(findingsIn(await files.open(path))));
+      await outcomes.each(named, async (path) => {
+        const file = await files.open(path);
+        if (file.rule === undefined) unruled.add(file.path);
+        found.push(findingsIn(file));
+      });
     }
     const findings = found.flat();
-    await report(session, findings, options.has(STAGED));
+    await report(session, findings, options.has(STAGED), unruled);
     if (findings.length === 0 && outcomes.exitCode === DONE && !options.has(STAGED))
       session.remark(
-        `Checked ${found.length} ${found.length === 1 ? 'file' : 'files'}: no plaintext values.`,
+        `Checked ${found.length} ${found.length === 1 ? 'file' : 'files'}: no plaintext values that should be encrypted.`,
       );
     return findings.length > 0 || isLacking ? FAILED : outcomes.exitCode;
   },
@@ -127,20 +132,30 @@ async function staged(session: Session) {
   });
 }
 
-async function report(session: Session, findings: Findings, isStaged: boolean): Promise<void> {
+/** @param unruled files that no rule names a key for */
+async function report(
+  session: Session,
+  findings: Findings,
+  isStaged: boolean,
+  unruled: ReadonlySet<string>,
+): Promise<void> {
   const lines = () => findings.map(({ file, line, name }) => visible(`${file}:${line}:${name}`));
   const isJson = session.settings.format === 'json';
   if (findings.length > 0 || isJson)
     await printResult(session, { findings }, isJson ? {} : { lines, result: LINES });
   if (findings.length === 0) return;
   const what = findings.length === 1 ? 'a value' : `${findings.length} values`;
-  session.fail(`${what} should be encrypted (${remedy(findings, isStaged)})`);
+  session.fail(`${what} should be encrypted (${remedy(findings, isStaged, unruled)})`);
 }
 
-function remedy(findings: Findings, isStaged: boolean): string {
-  const files = [...new Set(findings.map(({ file }) => file))];
-  const words = files.length > MOST_FILES ? 'FILE...' : files.map(shellWord).join(' ');
-  return `coffer secrets encrypt ${words}${isStaged ? ` && git add ${words}` : ''}`;
+function remedy(findings: Findings, isStaged: boolean, unruled: ReadonlySet<string>): string {
+  const byKey = Map.groupBy(new Set(findings.map(({ file }) => file)), (file) => unruled.has(file));
+  const commands = [...byKey].map(([isWithoutKey, files]) => {
+    const words = files.length > MOST_FILES ? 'FILE...' : files.map(shellWord).join(' ');
+    const key = isWithoutKey ? ' --key NAME' : '';
+    return `coffer secrets encrypt ${words}${key}${isStaged ? ` && git add ${words}` : ''}`;
+  });
+  return commands.join(' && ');
 }
 
 /** Maximum number of files that a command to paste names. */

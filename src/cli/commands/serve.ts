@@ -66,9 +66,13 @@ export const command: OwnCommand = {
     const needed = variablesSet(session);
     const serving = await start(session, given);
     for (const address of serving.addresses) session.streams.out.write(`${address}\n`);
+    const [address = ''] = serving.addresses;
+    const server = shellWord(address);
     if (serving.sealed)
-      session.warn(`the server starts sealed${whySealed(session, given)}; run "coffer unseal"`);
-    else session.remark(greeting(session, serving.addresses[0] ?? '', needed));
+      session.warn(
+        `the server starts sealed${whySealed(session, given)}; run "coffer unseal --address ${server}"`,
+      );
+    else session.remark(greeting(session, address, needed));
     const manager = serviceManager(session.environment, (text) => session.warn(text));
     manager?.ready();
     await untilToldToStop(session, serving, () => manager?.stopping());
@@ -79,7 +83,7 @@ export const command: OwnCommand = {
 function refuseAddress({ settings: { address }, addressVariable }: Session): void {
   if (address === undefined || addressVariable !== undefined) return;
   throw invalid('--address is the server that commands use', {
-    hint: `to listen on it, use --listen ${shellWord(address.replace(/^https?:\/\//, ''))}`,
+    hint: `to listen on it, use --listen ${shellWord(address.replace(/^https?:\/\/|\/+$/g, ''))}`,
   });
 }
 

@@ -136,7 +136,9 @@ export const remove: OwnCommand = {
         const known = asCofferError(error);
         if (known === undefined || others === undefined || session.streams.err.isTerminal) return error;
         if (known.kind === 'conflict') return error;
-        return withOtherHint(known, `${known.hint}; no slot has the ID "${named}"; ${others}`);
+        const missing = known.kind === 'not-found' ? '' : `no slot has the ID "${named}"; `;
+        const before = known.hint === undefined ? '' : `${known.hint}; `;
+        return withOtherHint(known, `${before}${missing}${others}`);
       }),
     );
   },

@@ -109,7 +109,7 @@ async function sign(session: Session, given: Given): Promise<number> {
   if (line === undefined || mount === undefined || name === undefined) {
     throw invalid('this is not the public key of a named key', {
       field: 'file',
-      hint: 'set user.signingKey in git to the output of "coffer transit keys public NAME --format ssh"',
+      hint: 'run: git config user.signingKey "key::$(coffer transit keys public NAME --format ssh)"',
     });
   }
   const signer = await signerOf(await session.runner(), name, Number(version), mount);

@@ -110,7 +110,10 @@ async function printExamination(
   if (mended?.length === 0)
     session.say(findings.length === 0 ? 'Nothing to repair.' : 'Nothing can be repaired.');
   if (findings.length === 0) session.say(`${checkedText}: no problems found.`);
-  else session.fail(`${checkedText}: ${findings.length} damaged or misplaced`);
+  else
+    session.fail(
+      `${checkedText}: ${findings.length === 1 ? '1 problem' : `${findings.length} problems`} found`,
+    );
   if (!unlocked)
     session.warn('the store could not be unlocked, so only its files were checked, not their contents');
 }

@@ -19,9 +19,9 @@ import type { Session } from '../session.ts';
 import { grant, newEpoch, newVersion, requireStayingAdmin, settleKeys } from '../team/acts.ts';
 import { Changes, requireSigningCard, sayOnlyWay } from '../team/changes.ts';
 import { openKeyring, type TeamKeyring } from '../team/keyring.ts';
-import { requireMemberName } from '../team/member-name.ts';
+import { KEY_NAMES, requireMemberName, requireOneKey } from '../team/member-name.ts';
 import { TeamMemory } from '../team/memory.ts';
-import type { KeyringPlace } from '../team/place.ts';
+import { type KeyringPlace, shownFolder } from '../team/place.ts';
 import { factsElsewhere } from '../team/witness.ts';
 import { identityIn, identityOption, keyringHere, openKeyringHere, valuesNotOfKeyring } from './team.ts';
 
@@ -59,12 +59,7 @@ export const add: Command = {
   async run(session, { arguments: [name = '', given], options }) {
     requireMemberName(name, given);
     const fresh = options.has(NEW) ? freshIdentity(systemRandom) : undefined;
-    if ((fresh === undefined) === (given === undefined)) {
-      throw invalid('no key given for the new member', {
-        field: 'RECIPIENT',
-        hint: 'pass a public key, or use --new to create a key',
-      });
-    }
+    requireOneKey(given, options.has(NEW));
     const recipient = fresh === undefined ? recipientFrom(given ?? '') : recipientOfIdentity(fresh);
     const isAdmin = options.has(ADMIN);
     if (isAdmin && !recipient.startsWith('ssh-ed25519 '))
@@ -95,7 +90,7 @@ export const add: Command = {
     const id = spelled(changes.newestId);
     sayUnknown(session, changes);
     session.say(
-      `${name} can decrypt all secrets of this repository, past ones included${isAdmin ? ', and change the team' : ''}.`,
+      `${name} can decrypt all secrets of ${shownFolder(keyring.place)}, past ones included${isAdmin ? ', and change the team' : ''}.`,
     );
     const others = await valuesUnder(session, keyring.place)
       .then((used) => valuesNotOfKeyring(session, keyring, used))
@@ -108,7 +103,7 @@ export const add: Command = {
     else {
       await printDocument(session, { id: fact.id, name, role, trust: id });
       session.sayCommand(
-        `Send ${name} this command, but not through the repository: `,
+        `Send ${name} this command, but not through the repository:`,
         `coffer team trust ${id}`,
       );
     }
@@ -207,6 +202,7 @@ export const remove: Command = {
     const { place } = keyring;
     const card = textOption(options, CARD)?.replaceAll('-', '');
     const cards = cardsToRemove(keyring, name, card);
+    const removed = card === undefined ? name : `the key ${card} of ${name}`;
     // Changes that will be refused are refused before the user is asked.
     await requireSigningCard(session, keyring);
     requireStayingAdmin(keyring, cards);
@@ -214,7 +210,7 @@ export const remove: Command = {
     sayGuests(session, keyring, cards);
     if (
       cards.length > 0 &&
-      !(await session.confirmed(async () => `Remove ${name} and re-encrypt everything?`))
+      !(await session.confirmed(async () => `Remove ${removed} and re-encrypt everything?`))
     )
       return FAILED;
     const changes = await Changes.begin(session, keyring);
@@ -232,12 +228,12 @@ export const remove: Command = {
     const listed = files.map(({ path, names }) => ({ file: path, names }));
     await printDocument(session, { name, id: changes.newestId, to_change: listed });
     const isUnchanged = changes.newestId === before && files.every(({ changed }) => changed === 0);
-    const removed = card === undefined ? name : `the key ${card} of ${name}`;
     if (cards.length === 0 && isUnchanged) session.say(`No changes made: ${removed} was already removed.`);
     else if (cards.length === 0) session.say(`Finished removing ${removed}: an earlier run was interrupted.`);
-    else session.say(`Removed ${name}. All keys have a new version: ${keyNames(changes.state).join(', ')}.`);
-    sayWhatFollows(changes, name, listed);
-    for (const folder of otherKeyringsOf(place, name))
+    else
+      session.say(`Removed ${removed}. All keys have a new version: ${keyNames(changes.state).join(', ')}.`);
+    sayWhatFollows(changes, removed, listed);
+    for (const folder of card === undefined ? otherKeyringsOf(place, name) : [])
       session.warn(
         `${name} is also a member of the keyring of ${folder}: cd ${folder} && coffer team remove ${name}`,
       );
@@ -248,11 +244,11 @@ export const remove: Command = {
 /** Says what to do after a removal, besides committing it. */
 function sayWhatFollows(
   changes: Changes,
-  name: string,
+  removed: string,
   listed: readonly { readonly file: string; readonly names: readonly string[] }[],
 ): void {
   const { session } = changes;
-  if (listed.length > 0) session.say(`${name} could read these values. Change them at their source:`);
+  if (listed.length > 0) session.say(`${removed} could read these values. Change them at their source:`);
   for (const { file, names } of listed) session.say(`  ${file}: ${names.join(', ')}`);
   session.sayCommand(
     'Pipelines: in the variable COFFER_IDENTITY, replace the line that begins with "# at least:" by this one, or add this one above the private key. The pipeline then refuses older states of the keyring:',
@@ -278,6 +274,11 @@ function cardsToRemove({ state }: TeamKeyring, name: string, card: string | unde
     without.some((out) => out.name === name && (card === undefined || out.id.startsWith(card))),
   );
   if (all.length > 0 || isOut) return all;
+  if (state.cards.some((fact) => fact.card.name === name))
+    throw notFound(`no key of ${name} has an ID that begins with "${card}"`, {
+      field: CARD,
+      hint: 'run "coffer team" to list the IDs',
+    });
   const near = nearest(name, [...new Set(state.cards.map((fact) => fact.card.name))]);
   const hint = near.length > 0 ? meantText(near) : 'run "coffer team" to list the members';
   throw notFound(`no member "${name}" in this keyring`, { hint });
@@ -379,7 +380,8 @@ export const addKey: Command = {
   details: 'All members can use the key. To encrypt files with the key, name it in a rule of .coffer.yaml.',
   examples: [['coffer team key add mail', 'Add the key "mail" to the keyring']],
   async run(session, { arguments: [key = ''], options }) {
-    if (!isKeyName(key)) throw invalid(`invalid key name ${JSON.stringify(key)}`, { field: 'KEY' });
+    if (!isKeyName(key))
+      throw invalid(`invalid key name ${JSON.stringify(key)}`, { field: 'KEY', hint: KEY_NAMES });
     const changes = await keyChange(session, options);
     if (keyNames(changes.state).includes(key))
       throw exists(`key ${key} already exists`, {

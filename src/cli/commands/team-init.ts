@@ -25,6 +25,7 @@ import type { Session } from '../session.ts';
 import { newVersion } from '../team/acts.ts';
 import { agentSigner, Changes, freshRoot, type Signer, sayOnlyWay, timeNow } from '../team/changes.ts';
 import { openKeyring } from '../team/keyring.ts';
+import { KEY_NAMES } from '../team/member-name.ts';
 import { TeamMemory } from '../team/memory.ts';
 import { keyringIdentities, untold } from '../team/own-keys.ts';
 import { type KeyringPlace, placeIn } from '../team/place.ts';
@@ -65,7 +66,10 @@ export const init: OwnCommand = {
     const name = nameFrom(session, textOption(options, 'name'));
     const key = textOption(options, 'key') ?? (folder === '.' ? 'app' : basename(directory));
     if (!isKeyName(key))
-      throw invalid(`invalid key name ${JSON.stringify(key)}`, { field: 'key', hint: 'use --key NAME' });
+      throw invalid(`invalid key name ${JSON.stringify(key)}`, {
+        field: 'key',
+        hint: options.has('key') ? KEY_NAMES : 'use --key NAME',
+      });
     refuseOuterKey(place, key);
     const { keys } = await keyringIdentities(session, identityIn(options));
     const told = keys.filter(({ recipient }) => recipient !== '');

@@ -147,7 +147,7 @@ function planOf({ arguments: [file = '', signature], options }: Given): VerifyPl
   if (manifest && file === STANDARD)
     throw invalid('the manifest must be a file, because its entries are relative to it', { field: FILE });
   if (file === STANDARD && signature === undefined)
-    throw invalid(`missing required argument ${SIGNATURE}`, { hint: 'name its file' });
+    throw invalid(`missing required argument ${SIGNATURE}`, { hint: 'name the file with the signature' });
   const request = {
     hashAlgorithm: textOption(options, 'hash-algorithm') ?? DEFAULT_HASH,
     prehashed: false,
@@ -173,7 +173,10 @@ function trustOf(options: Given['options'], namespace: string): VerifyPlan['trus
   const name = textOption(options, KEY);
   if ((signers === undefined) !== (identity === undefined)) {
     throw invalid(`--${ALLOWED_SIGNERS} and --${IDENTITY} must be used together`, {
-      hint: 'use --identity to name the expected signer',
+      hint:
+        identity === undefined
+          ? `use --${IDENTITY} to name the expected signer`
+          : `use --${ALLOWED_SIGNERS} to name the file of signers and their keys`,
     });
   }
   if (publicKey !== undefined) {
@@ -253,7 +256,7 @@ function allowedTrust(text: string, identity: string, namespace: string): Trust 
     judge: ({ key }) =>
       allowed.some((signer) => signer.key === signerKey(key))
         ? undefined
-        : `the allowed signers file does not currently list ${sshFingerprint(key)} for ${identity}` +
+        : `the allowed signers file does not allow ${sshFingerprint(key)} to sign as ${identity}` +
           (misread === undefined ? '' : `; ${misread.why}`),
   };
 }

@@ -4,6 +4,10 @@ import { invalid } from '../../ground/errors.ts';
 import { isName } from '../../team/names.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 
+/** Hint about an invalid name of a key of a keyring. */
+export const KEY_NAMES =
+  'use at most 64 letters, digits, "_" or "-"; it cannot begin with "-", or be reserved on Windows, such as "con"';
+
 /** Beginning of a public key. */
 const RECIPIENT = /^(?:age1|ssh-)\S+/;
 
@@ -27,4 +31,18 @@ export function requireMemberName(name: string, given: string | undefined): void
     field: 'NAME',
     hint: 'use lower-case letters, digits and dashes',
   });
+}
+
+/**
+ * Checks that a new member gets one key: the public key that is given, or a created one.
+ * @throws `invalid`
+ */
+export function requireOneKey(given: string | undefined, isNew: boolean): void {
+  if (isNew && given !== undefined)
+    throw invalid('RECIPIENT cannot be used with --new', { hint: 'use only one of them' });
+  if (!isNew && given === undefined)
+    throw invalid('no key given for the new member', {
+      field: 'RECIPIENT',
+      hint: 'pass a public key, or use --new to create a key',
+    });
 }

@@ -55,6 +55,12 @@ export function placeIn(folder: string, top = topOf(folder)): KeyringPlace {
   return { directory, folder, top, mark: `${commonDirectory(top)}#${prefix}` };
 }
 
+/** Names the part of the repository that uses a keyring, for messages. */
+export function shownFolder({ top, folder }: KeyringPlace): string {
+  const below = top === undefined ? '' : relative(top, folder);
+  return below === '' ? 'this repository' : `the folder ${below}`;
+}
+
 const realOf = (path: string): string => attempt(() => realpathSync.native(path)) ?? path;
 
 /** Returns the common directory of git, which is the same for all working trees of a repository. */

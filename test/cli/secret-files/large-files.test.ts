@@ -101,7 +101,7 @@ describe('files with values', () => {
     const { exitCode, out, err } = await here.run('secrets check f.json');
     expect({ exitCode, err }).toEqual({
       exitCode: 1,
-      err: `coffer: ${count} values should be encrypted (coffer secrets encrypt f.json)\n`,
+      err: `coffer: ${count} values should be encrypted (coffer secrets encrypt f.json --key NAME)\n`,
     });
     expect(out.endsWith(`f.json:1:${count - 1}\n`)).toBe(true);
   });

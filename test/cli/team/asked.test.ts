@@ -82,14 +82,15 @@ describe('the question of a change of a team', () => {
         3,
         'coffer: no member "zachary" in this keyring (run "coffer team" to list the members)',
       ],
-      [`team remove bob --card ${other}`, 3, 'coffer: no member "bob" in this keyring'],
-      [`team remove ann --card ${card}`, 3, 'coffer: no member "ann" in this keyring'],
+      [`team remove bob --card ${other}`, 3, 'coffer: --card: no key of bob has an ID that begins with "'],
+      [`team remove ann --card ${card}`, 3, 'coffer: --card: no key of ann has an ID that begins with "'],
     ] as const)
       expect((await repository.refused(line, exitCode, [])).startsWith(message), line).toBe(true);
     expect(repository.facts).toEqual(facts);
-    expect(await asked(repository, `team remove bob --card ${card.slice(0, 6)}`, [true])).toMatchObject({
-      exitCode: 0,
-    });
+    const removal = await asked(repository, `team remove bob --card ${card.slice(0, 6)}`, [true]);
+    const removed = `the key ${card.slice(0, 6)} of bob`;
+    expect(removal).toMatchObject({ exitCode: 0, asked: [`Remove ${removed} and re-encrypt everything?`] });
+    expect(removal.err).toContain(`Removed ${removed}. All keys have a new version: app.\n`);
     expect(await repository.refused(`team remove bob --card ${other}`, 3, [])).toContain('no member "bob"');
     expect(await asked(repository, `team remove bob --card ${card}`, [])).toMatchObject({ exitCode: 0 });
   });
@@ -99,7 +100,7 @@ describe('a new member', () => {
   it.each([
     ['team add bob', 'no key given for the new member'],
     [`team add bob ${freshKey()} --admin`, 'an admin needs an ssh-ed25519 key, for signing'],
-    [`team add bob ${freshKey()} --new`, 'no key given for the new member'],
+    [`team add bob ${freshKey()} --new`, 'RECIPIENT cannot be used with --new'],
     ['team add bob nonsense', ''],
     ['team add age1x', ''],
   ])('is refused before anything is opened: %s', async (line, message) => {
