@@ -131,6 +131,12 @@ describe('a parameter', () => {
     expect(() => parse(colour, 'Red')).toThrowError(refusal('field must be one of red, green, not "Red"'));
   });
 
+  it('of a few words lists them without an empty one, which would only show as a stray comma', () => {
+    const colour = params.choice(['', 'red', 'green'], { help: '' });
+    expect(parse(colour, '')).toBe('');
+    expect(() => parse(colour, 'Red')).toThrowError(refusal('field must be one of red, green, not "Red"'));
+  });
+
   it('of key names takes letters, digits and underscores, inside also dots and hyphens', () => {
     const name = keyName({ help: '' });
     for (const good of ['a', '_', 'a.b-c_d', '0']) expect(parse(name, good)).toBe(good);

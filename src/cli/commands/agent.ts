@@ -76,7 +76,8 @@ export const env: OwnCommand = {
     'agent. VAULT_TOKEN gets a placeholder, which the agent ignores: some programs need a token, and would ' +
     'otherwise send the one that is meant for another server. SSH_AUTH_SOCK and P11_KIT_SERVER_ADDRESS point ssh ' +
     'and PKCS #11 programs at the keys offered to them (see "coffer agent offer"). If one of these two is ' +
-    'already set to another value, it is only printed with --ssh or --pkcs11.',
+    'already set to another value, it is only printed with --ssh or --pkcs11. With --address, only variables of ' +
+    'protocols with offered keys are printed.',
   examples: [['eval "$(coffer agent env)"', 'Set the variables for programs started from this shell']],
   async run(session, { options }) {
     const directory = requireDirectory(session);

@@ -36,10 +36,10 @@ const secretParams = {
     cli: { metavar: 'CIDR' },
   }),
   num_uses: integer({
-    help: 'Number of logins for which the secret ID is valid; at most as set on the role. Default: as set on the role.',
+    help: 'Number of logins for which the secret ID is valid. Default and limit: as set on the role.',
   }),
   ttl: duration({
-    help: 'Lifetime of the secret ID; at most as set on the role. Default: as set on the role.',
+    help: 'Lifetime of the secret ID. Default and limit: as set on the role.',
   }),
 } as const;
 

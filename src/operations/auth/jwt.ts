@@ -155,13 +155,13 @@ const settingsParams = {
     hidden('Claim that must contain group names; Coffer has no groups, so it grants nothing.'),
   ),
   expiration_leeway: leeway({
-    help: 'For JWTs without "exp": how long after "iat" or "nbf" they are valid (-1: 0s). Default: 150s.',
+    help: 'For JWTs without "exp": how long after "iat" or "nbf" they are valid (-1: 0s). Default, also for 0: 150s.',
   }),
   not_before_leeway: leeway({
-    help: 'For JWTs without "nbf" and "iat": how long before "exp" they become valid (-1: 0s). Default: 150s.',
+    help: 'For JWTs without "nbf" and "iat": how long before "exp" they become valid (-1: 0s). Default, also for 0: 150s.',
   }),
   clock_skew_leeway: leeway({
-    help: 'Tolerated difference between the clocks of issuer and server (-1: none). Default: 60s.',
+    help: 'Tolerated difference between the clocks of issuer and server (-1: none). Default, also for 0: 60s.',
   }),
   token_policies_template_claims: flag({
     cli: { negatable: 'Take names in token_policies literally.' },

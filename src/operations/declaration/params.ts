@@ -254,13 +254,12 @@ export function choice<const W extends string, const S extends Spec<W>>(
   return declare<W, S>(spec, { type: 'string', enum: words }, (value, field) => {
     const given = parseText(value, field);
     const word = words.find((candidate) => candidate === given);
-    if (word === undefined) {
-      throw invalid(spec.unknown?.(given) ?? `${field} must be one of ${words.join(', ')}, not "${given}"`, {
-        field,
-        hint: `use one of ${words.join(', ')}`,
-      });
-    }
-    return word;
+    if (word !== undefined) return word;
+    const known = words.filter((candidate) => candidate !== '').join(', ');
+    throw invalid(spec.unknown?.(given) ?? `${field} must be one of ${known}, not "${given}"`, {
+      field,
+      hint: `use one of ${known}`,
+    });
   });
 }
 
