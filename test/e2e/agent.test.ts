@@ -133,7 +133,7 @@ describe('a store that stays unlocked', () => {
     const first = await statusOf(place);
     expect((await place.run('unlock')).stderr).toContain('Already unlocked');
     expect((await statusOf(place)).until).toBe(first.until);
-    expect(await place.refused('unlock --for 9h', LOCKED)).toContain('locked');
+    expect(await place.refused('unlock --for 9h', LOCKED)).toContain('the store is unlocked, but');
     await owner.ok('unlock --for 9h');
     const renewed = await statusOf(place);
     expect(renewed.pid).toBe(first.pid);

@@ -21,8 +21,8 @@ export const unlock: OwnCommand = {
   ],
   details:
     'Prompts once and starts an agent: a background process of the current user that keeps the ' +
-    'store unlocked for later commands. If the store is already unlocked, nothing changes, except that ' +
-    '--idle and --for restart the timers. Commands that manage the store (slots, ' +
+    'store unlocked for later commands. If the store is already unlocked, only --idle and --for have an effect: they ' +
+    'restart both timers, and ask for the secret again. Commands that manage the store (slots, ' +
     'rekey, backup), export keys or create tokens still ask for the secret.',
   examples: [
     ['coffer unlock', 'Unlock with the default timeouts'],

@@ -29,7 +29,7 @@ export const sendingOptions: readonly OptionSpec[] = [
 export const openingOptions: readonly OptionSpec[] = [
   takingFile(
     IDENTITY,
-    'Decrypt an age file with the private key in FILE: AGE-SECRET-KEY-… or an SSH key. Can be repeated.',
+    'Private key for age files, in FILE: AGE-SECRET-KEY-… or an SSH key. Can be repeated.',
     { takes: 'values', fallback: 'keys of the store' },
   ),
   takingFile(PASSPHRASE_FILE, 'Read the passphrase of an age file from FILE.'),

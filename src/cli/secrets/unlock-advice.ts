@@ -51,15 +51,15 @@ export async function advisedToManage(
   const ways = only === 'passphrase' ? kindNames.passphrase : error.hint;
   const hint = hintOfUseless(session, settingHint(ways, isOpen ? undefined : error.hint));
   if (!isOpen) return withHint(error, hint);
-  return new CofferError(
-    'sealed',
-    'the store is unlocked, but this command always needs a secret that unlocks it',
-    {
-      hint,
-      cause: error,
-    },
-  );
+  return unlockedAlready(error, hint);
 }
+
+/** Returns the error of a command that an agent with the open store does not help. */
+const unlockedAlready = (cause: CofferError, hint: string | undefined): CofferError =>
+  new CofferError('sealed', 'the store is unlocked, but this command always needs a secret that unlocks it', {
+    hint,
+    cause,
+  });
 
 /** Describes that a passphrase is needed, whatever else unlocks the store. */
 function withoutPassphrase(cause: CofferError): CofferError {
@@ -97,16 +97,13 @@ export async function advised(session: Session, error: unknown): Promise<unknown
   if (error.kind === 'denied') return aboutFiles(session, await afterWrongSecret(session, error));
   if (error.kind !== 'sealed') return aboutFile(error);
   const isOpen = !session.prompts.available() && (await isOpenInAgent(session));
-  const hint = isOpen ? openHint(session, error.hint) : sealedHint(session, error.hint);
+  const variables = sourcesOf(session.environment);
+  // Unlocking the store again would change nothing. The agent refuses what can be used even while the store is locked.
+  if (isOpen && variables.length === 0) return unlockedAlready(error, settingHint(error.hint, undefined));
+  const hint = isOpen
+    ? `the agent has the store unlocked: run "unset ${variables.join(' ')}" to use the agent`
+    : sealedHint(session, error.hint);
   return withHint(error, hintOfUseless(session, hint));
-}
-
-/** Describes how a script gets on while the agent has the store open: unlocking the store again would change nothing. */
-function openHint({ environment }: Session, hint: string | undefined): string {
-  const variables = sourcesOf(environment);
-  // The agent refuses what can be used even while the store is locked.
-  if (variables.length === 0) return settingHint(hint, hint);
-  return `the agent has the store unlocked: run "unset ${variables.join(' ')}" to use the agent`;
 }
 
 /** Describes how to use the agent or a variable: on a terminal the secret is asked for, if it is one to remember. */
