@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { emptyPlace, MASTER_KEY, type Place } from './harness.ts';
 import { canUseTerminals, onTerminal, unwrapped } from './terminal.ts';
@@ -41,6 +41,43 @@ describe.skipIf(!canUseTerminals)('the first value that is encrypted, without a 
     expect(refusal(here, 'coffer secrets encrypt b.json')).toContain(
       '(keys: app; use --key NAME, or add a rule',
     );
+  });
+
+  it('is answered with the only key that there is, also of a keyring, and a command that adds a rule for it', async () => {
+    const here = await placeWithStore();
+    await here.ok('transit keys create only');
+    for (const [before, key] of [
+      [undefined, 'only'],
+      ['rules:\n  - files: other.yaml\n    key: other\n', 'only'],
+    ] as const) {
+      rmSync(here.file('.coffer.yaml'), { force: true });
+      if (before !== undefined) writeFileSync(here.file('.coffer.yaml'), before);
+      const text = refusal(here, 'coffer secrets encrypt .env');
+      expect(text).toContain(`keys: ${key}; use --key NAME, or add a rule`);
+      await typed(here, text, 1);
+      expect(readFileSync(here.file('.coffer.yaml'), 'utf8')).toBe(
+        `${before ?? 'rules:\n'}  - files: .env\n    key: ${key}\n`,
+      );
+    }
+    // Rules that a line behind them would make invalid.
+    writeFileSync(here.file('.coffer.yaml'), 'rules: [{ files: a.env, key: only }]\n');
+    expect(refusal(here, 'coffer secrets encrypt .env')).not.toContain('printf');
+    await here.ok('transit keys create second');
+    rmSync(here.file('.coffer.yaml'));
+    expect(refusal(here, 'coffer secrets encrypt .env')).not.toContain('printf');
+  });
+
+  it('is answered with the only key of a keyring, and a command that adds a rule for it', async () => {
+    const here = emptyPlace();
+    writeFileSync(here.file('.env'), 'DB=s3cret\n');
+    expect(await here.shell('git init -q && ssh-keygen -q -t ed25519 -N "" -f id')).toMatchObject({
+      exitCode: 0,
+    });
+    await here.ok('team init -q --key shared --identity id');
+    const text = refusal(here, 'coffer secrets encrypt .env');
+    expect(text).toContain('keys of the keyring: shared; use --key NAME, or add a rule');
+    await typed(here, text, 1);
+    expect(readFileSync(here.file('.coffer.yaml'), 'utf8')).toContain('key: shared');
   });
 
   it('has its rule added to those that are there, also by "secrets set"', async () => {

@@ -105,6 +105,21 @@ describe('a command at a terminal', () => {
     expect(quiet).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
   });
 
+  it('tells that a request by its path was done where nothing comes back, and no script', async () => {
+    await here.ok('auth enable userpass --path crew');
+    const write = 'write auth/crew/users/ada password=long-enough policies=readers';
+    for (const [line, told] of [
+      [write, 'Wrote auth/crew/users/ada.\n'],
+      ['delete auth/crew/users/ada --yes', 'Deleted auth/crew/users/ada, if it existed.\n'],
+    ] as const) {
+      expect(await typed(line)).toMatchObject({ exitCode: 0, stdout: '', stderr: told });
+      expect(await here.run(line)).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
+    }
+    // What comes back is enough.
+    expect((await typed('write transit/cache-config size=500')).stderr).toBe('');
+    expect((await typed('list auth/crew/users')).stderr).not.toMatch(/Wrote|Deleted/);
+  });
+
   it('names the path that was meant by one with a mistyped word', async () => {
     for (const [line, meant] of [
       ['write transit/keys/app/rotat', 'transit/keys/app/rotate'],

@@ -34,6 +34,8 @@ const FAILED = 'failed';
 const LAST = 'last';
 const ALL = 'all';
 const DEFAULT_LAST = 200;
+/** Status of a read that found nothing. */
+const NOT_FOUND = 404;
 /** Path on which commands ask what their token may do, before they look up names and details by themselves. */
 const OWN_QUESTIONS = 'sys/capabilities-self';
 const TIME_HINT =
@@ -60,8 +62,8 @@ export const show: OwnCommand = {
     }),
     switching(
       ALL,
-      `Also list requests to ${OWN_QUESTIONS}, which coffer commands send by themselves. On a terminal, they are ` +
-        'only listed with this option or --path.',
+      `Also list requests to ${OWN_QUESTIONS}, which coffer commands send by themselves, and with --failed reads that ` +
+        'found nothing. On a terminal, both are only listed with this option or --path.',
     ),
   ],
   details:
@@ -94,8 +96,14 @@ export const show: OwnCommand = {
       isPathFound ||= isMatch;
       return isMatch;
     };
+    let emptyReads = 0;
+    const isEmptyRead = (entry: AuditEntry): boolean => {
+      const isOne = isOmitted && options.has(FAILED) && foundNothing(entry);
+      if (isOne) emptyReads += 1;
+      return isOne;
+    };
     const matches = (entry: AuditEntry): boolean =>
-      isBelow(entry) && !(isOmitted && isOwnQuestion(entry)) && asked(entry);
+      isBelow(entry) && !(isOmitted && isOwnQuestion(entry)) && asked(entry) && !isEmptyRead(entry);
     const last = numberOption(options, LAST, /^\d{1,9}$/, 'use an integer of at least 0') ?? DEFAULT_LAST;
     const most = last === 0 ? Number.POSITIVE_INFINITY : last;
     const collected = await collect(linesOf(bytesOf(session, file)), matches, users, most);
@@ -106,6 +114,8 @@ export const show: OwnCommand = {
         unreadable === 1 ? '1 line is not an audit record' : `${unreadable} lines are not audit records`,
       );
     if (leftOut > 0) session.remark(`Earlier requests left out: ${leftOut} (use --${LAST} 0 to show all).`);
+    if (emptyReads > 0)
+      session.remark(`Reads that found nothing, left out: ${emptyReads} (use --${ALL} to show them).`);
     const log = file === '-' ? 'standard input' : file;
     const isUserMissing = read > 0 && users.sayIfMissing(session, log);
     if (read > 0 && !isPathFound)
@@ -228,6 +238,10 @@ function filterOf(
 /** Whether a request is one that a command sent by itself, and that tells nothing about its user. */
 const isOwnQuestion = ({ path, status }: AuditEntry): boolean =>
   path === OWN_QUESTIONS && status < FIRST_FAILURE;
+
+/** Whether it asked for something that does not exist, as many commands do before they create it. */
+const foundNothing = ({ operation, status }: AuditEntry): boolean =>
+  status === NOT_FOUND && (operation === 'read' || operation === 'list');
 
 /**
  * Returns a point in time, in milliseconds since the Unix epoch.

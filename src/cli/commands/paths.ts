@@ -87,6 +87,13 @@ export const remove = command(
 /** Path that soft-deletes a key, which only disables it and can be undone. */
 const SOFT_DELETE = /(?:^|\/)keys\/[^/]+\/soft-delete$/;
 
+/** What a terminal shows of a request without a result, by its method. */
+const DONE_AT = new Map<PathRequest['method'], (path: string) => string>([
+  ['POST', (path) => `Wrote ${path}.`],
+  // A server does not tell whether there was anything.
+  ['DELETE', (path) => `Deleted ${path}, if it existed.`],
+]);
+
 async function run(session: Session, method: PathRequest['method'], given: Given): Promise<number> {
   const [place = '', ...texts] = given.arguments;
   const path = trimSlashes(place).replace(/^v1\//, '');
@@ -129,7 +136,13 @@ async function run(session: Session, method: PathRequest['method'], given: Given
       : { session: printing, result: result ?? nothing, shape };
   await printResult(shown.session, shown.result, shown.shape ?? shape, destination);
   if (outcome.created) await sayNewKey(session, path);
+  else if (result === undefined) remarkDone(session, method, path);
   return DONE;
+}
+
+function remarkDone(session: Session, method: PathRequest['method'], path: string): void {
+  const text = DONE_AT.get(method)?.(path);
+  if (text !== undefined) session.remark(text);
 }
 
 /** Parses the parameters; for a name in their place, the error has the command that deletes it. */

@@ -193,9 +193,14 @@ function trustOf(options: Given['options'], namespace: string): VerifyPlan['trus
   }
   if (name !== undefined) {
     return async (session) => {
-      const { publicVersions, requireInUse } = await import('../signatures/named-keys.ts');
-      const versions = await publicVersions(await session.runner(), name, undefined, requireInUse);
-      return { keys: () => versions.map(({ key, number: version }) => ({ key, form: 'pem', version })) };
+      const { publicVersions, requireInUse, unusableVersions } = await import('../signatures/named-keys.ts');
+      let orElse: string | undefined;
+      const versions = await publicVersions(await session.runner(), name, undefined, (key) => {
+        requireInUse(key);
+        orElse = unusableVersions(key);
+      });
+      const keys = versions.map(({ key, number: version }) => ({ key, form: 'pem', version }) as const);
+      return { keys: () => keys, orElse };
     };
   }
   throw new RangeError('no trusted key');

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
-import { asCofferError, invalid, refusedAs, withOtherHint } from '../../ground/errors.ts';
+import { asCofferError, type CofferError, invalid, refusedAs, withOtherHint } from '../../ground/errors.ts';
 import { RULES_NAME } from '../../secret-files/rules.ts';
 import { directoryOf } from '../../store/backends/registry.ts';
 import type { Session } from '../session.ts';
@@ -31,7 +31,7 @@ export async function keyOrAdvice(
     // A keyring has keys of its own.
     if (keyringAbove('.', () => false) !== undefined) {
       const ofKeyring = await keyringKeysText(session, path);
-      throw ofKeyring === undefined ? error : withOtherHint(known, `${ofKeyring}; ${known.hint}`);
+      throw ofKeyring === undefined ? error : withOtherHint(known, withRule(session, path, ofKeyring, known));
     }
     if (session.streams.err.isTerminal && isStoreMissing(session)) {
       const { sharingHint } = await import('./ruled-files.ts');
@@ -39,8 +39,18 @@ export async function keyOrAdvice(
     }
     const names = await (await import('../candidates.ts')).keysText(session);
     if (names === undefined) throw error;
-    throw withOtherHint(known, names === '' ? firstSteps(session, path, false) : `${names}; ${known.hint}`);
+    throw withOtherHint(
+      known,
+      names === '' ? firstSteps(session, path, false) : withRule(session, path, names, known),
+    );
   }
+}
+
+/** Adds the names of the keys to a hint and, if there is only one, the command that writes a rule for it. */
+function withRule(session: Session, path: string, names: string, { hint }: CofferError): string {
+  const [, only] = /: ([\w.-]+)$/.exec(names) ?? [];
+  const command = only === undefined ? undefined : ruleCommand(session, path, only);
+  return `${names}; ${hint}${command === undefined ? '' : `, e.g. "${command}"`}`;
 }
 
 /** Returns the names of the keys of a file's keyring; undefined without keys, or if the keyring is not trusted. */
@@ -67,19 +77,35 @@ function firstSteps(session: Session, path: string, isFirstStore: boolean): stri
   const start = isFirstStore
     ? `no store exists yet: run "${init}", then "${create}"`
     : `no key can encrypt values yet: run "${create}"`;
+  const rule = ruleCommand(session, path, FIRST_KEY);
+  if (rule !== undefined) return `${start} and, for a rule in ${RULES_NAME}, "${rule}", then retry`;
+  const encrypt = withPlace(session, `coffer secrets encrypt ${shellWord(path)} --key ${FIRST_KEY}`);
+  return `${start}, then "${encrypt}"`;
+}
+
+/**
+ * Returns the shell command that adds a rule for a file to those of the working directory.
+ * @returns undefined if they cannot name the file, or would take something from the rules of a parent directory
+ */
+function ruleCommand(session: Session, path: string, key: string): string | undefined {
   const name = relative('.', path).split(sep).join('/');
+  if (!/^[\w./-]+$/.test(name) || name.startsWith('..')) return undefined;
   const rules = new Rulebook(session.quietly()).sourceOf(dirname(resolve(path)));
-  const canBeNamed = /^[\w./-]+$/.test(name) && !name.startsWith('..');
-  if (!canBeNamed || (rules !== undefined && rules.directory !== resolve('.'))) {
-    const encrypt = withPlace(session, `coffer secrets encrypt ${shellWord(path)} --key ${FIRST_KEY}`);
-    return `${start}, then "${encrypt}"`;
-  }
-  const rule = String.raw`  - files: ${name}\n    key: ${FIRST_KEY}\n`;
-  const write =
-    rules === undefined
-      ? String.raw`printf 'rules:\n${rule}' > ${RULES_NAME}`
-      : `printf '${rule}' >> ${RULES_NAME}`;
-  return `${start} and, for a rule in ${RULES_NAME}, "${write}", then retry`;
+  if (rules !== undefined && (rules.directory !== resolve('.') || !isExtensible(rules.bytes)))
+    return undefined;
+  const rule = String.raw`  - files: ${name}\n    key: ${key}\n`;
+  return rules === undefined
+    ? String.raw`printf 'rules:\n${rule}' > ${RULES_NAME}`
+    : `printf '${rule}' >> ${RULES_NAME}`;
+}
+
+/** Whether a rule can be added to rules by lines behind them that are indented by two spaces. */
+function isExtensible(rules: Buffer): boolean {
+  const lines = rules.toString().split('\n');
+  const [first, ...others] = lines.filter((line) => !/^(?:#|\s*$)/.test(line));
+  return (
+    lines.at(-1) === '' && first?.trimEnd() === 'rules:' && others.every((line) => line.startsWith('  '))
+  );
 }
 
 const withPlace = (session: Session, command: string): string =>

@@ -60,6 +60,17 @@ export function requireInUse({ name, soft_deleted: isDeleted }: JsonObject): voi
   });
 }
 
+/** Names the versions of a key that verify nothing any more, as the end of a sentence; undefined if there are none. */
+export function unusableVersions({ name, ...key }: JsonObject): string | undefined {
+  const first = Number(key['min_decryption_version']);
+  const revoked = Array.isArray(key['revoked_versions']) ? key['revoked_versions'].join(', ') : '';
+  const unusable = [
+    ...(revoked === '' ? [] : [`revoked (${revoked})`]),
+    ...(first > 1 ? [`older than its min_decryption_version, ${first}`] : []),
+  ];
+  return unusable.length === 0 ? undefined : `, or a version of ${name} that is ${unusable.join(' or ')}`;
+}
+
 /** Returns the error for a malformed response of a server. */
 const nonsense = (what: string, cause?: unknown): CofferError =>
   unavailable(`unexpected response about the key: ${what}`, { cause });

@@ -55,6 +55,8 @@ export interface Verdict {
 export interface Trust {
   /** Keys that may have made the signature; those of a named key with their version number. */
   keys(): readonly (GivenKey & { readonly version?: number })[];
+  /** What else may have made the signature, as the end of a sentence; absent: nothing. */
+  readonly orElse?: string | undefined;
   /**
    * Present: checks whether the key of an SSH signature may sign for the expected signer.
    * @returns reason against it
@@ -62,7 +64,9 @@ export interface Trust {
   judge?(signature: SshSignature): string | undefined;
 }
 
-const ANOTHER_KEY = 'the signature was created with another key';
+/** @param name the key that made the signature, if it is known */
+const anotherKey = ({ orElse = '' }: Trust, name?: string): string =>
+  `the signature was created with another key${name === undefined ? '' : `, ${name}`}${orElse}`;
 const ALTERED = 'the file or the signature was modified';
 
 /** Required properties of a signature. */
@@ -136,7 +140,7 @@ async function verifySsh(
   const key = sshFingerprint(signature.key);
   const isTrusted =
     trust.judge !== undefined || trust.keys().some((trusted) => isSameKey(trusted.key, signature.key));
-  if (!isTrusted) return { format, key, why: `${ANOTHER_KEY}, ${key}` };
+  if (!isTrusted) return { format, key, why: anotherKey(trust, key) };
   if (signature.namespace !== namespace) {
     return {
       format,
@@ -159,10 +163,10 @@ async function verifyMini(signature: MinisignSignature, content: Content, trust:
     ({ minisignId }) => minisignId === undefined || minisignId.equals(signature.keyId),
   );
   const name = minisignKeyName(signature.keyId);
-  if (candidates.length === 0) return { format, why: `${ANOTHER_KEY}, ${name}` };
+  if (candidates.length === 0) return { format, why: anotherKey(trust, name) };
   const data = signature.hashed ? await content.hash(MINISIGN_HASH) : await content.whole();
   const found = candidates.find(({ key }) => verifyMinisign(signature, key, data));
-  if (found === undefined) return { format, key: name, why: `${ALTERED}, or ${ANOTHER_KEY}` };
+  if (found === undefined) return { format, key: name, why: `${ALTERED}, or ${anotherKey(trust)}` };
   if (!verifyMinisignComment(signature, found.key))
     return { format, key: name, why: 'the comment of the signature was modified' };
   return { format, key: name, comment };
@@ -204,5 +208,5 @@ async function verifyTransit(
     const input = verifier.hash === undefined ? whole : digest;
     if (input && (await verifier.verify(input, payload))) return { format, key: `version ${version}` };
   }
-  return { format, why: `${ALTERED}, or ${ANOTHER_KEY}` };
+  return { format, why: `${ALTERED}, or ${anotherKey(trust)}` };
 }

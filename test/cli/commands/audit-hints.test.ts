@@ -90,3 +90,37 @@ it('says once that nothing was found, and that paths begin with the mount', asyn
   expect(await show('--path', 'decrypt')).toContain('e.g. transit/decrypt/\n');
   expect(await show('--path', 'auth/token/', '--failed')).toBe(`No requests found.\n${scope}`);
 });
+
+it('leaves out reads that found nothing where a person asks for failures, says how many, and shows them if asked', async () => {
+  const request = (id: string, operation: string, status: number): string => {
+    const record = JSON.parse(RECORD);
+    const path = `auth/userpass/users/${id}`;
+    return JSON.stringify({
+      ...record,
+      request: { ...record.request, id, operation, path },
+      response: { status },
+    });
+  };
+  const input = [
+    request('looked', 'read', 404),
+    request('listed', 'list', 404),
+    request('denied', 'read', 403),
+    request('deleted', 'delete', 404),
+    request('fine', 'read', 200),
+  ].join('\n');
+  const show = async (isTerminal: boolean, ...options: readonly string[]) => {
+    const streams = streamsDouble({ input, terminals: isTerminal ? ['out', 'err'] : [], columns: 120 });
+    await runCommandLine(['audit', 'show', '-', ...options], streams, { NO_COLOR: '1' });
+    const names = [...streams.written.out.matchAll(/users\/(\w+)/g)].map(([, name]) => name);
+    return {
+      names,
+      isSaid: streams.written.err.includes('Reads that found nothing, left out: 2 (use --all'),
+    };
+  };
+  const all = ['looked', 'listed', 'denied', 'deleted'];
+  expect(await show(true, '--failed')).toEqual({ names: ['denied', 'deleted'], isSaid: true });
+  expect(await show(true, '--failed', '--all')).toEqual({ names: all, isSaid: false });
+  expect(await show(true, '--failed', '--path', 'auth/')).toEqual({ names: all, isSaid: false });
+  expect(await show(false, '--failed')).toEqual({ names: all, isSaid: false });
+  expect(await show(true)).toEqual({ names: [...all, 'fine'], isSaid: false });
+});

@@ -170,6 +170,32 @@ export const detachedSignaturesSuite: Suite = (here) => {
     expect(await here().ok('verify memo --key retired')).toContain('memo: valid');
   });
 
+  it('says of a signature by another key that a version may also have made it that verifies nothing any more', async () => {
+    for (const [name, retire, which] of [
+      ['dropped', 'transit keys revoke dropped 1 --force', 'revoked (1)'],
+      [
+        'moved',
+        'transit keys config moved --min-decryption-version 2',
+        'older than its min_decryption_version, 2',
+      ],
+    ] as const) {
+      await here().ok(`transit keys create ${name} --type ed25519`);
+      file(`by-${name}`, 'kept');
+      await here().ok(`sign by-${name} --key ${name}`);
+      await here().ok(`transit keys rotate ${name} --force`);
+      expect(await here().ok(`verify by-${name} --key ${name}`)).toContain('valid');
+      await here().ok(retire);
+      const { exitCode, stdout } = await here().run(`verify by-${name} --key ${name}`);
+      expect({ exitCode, stdout }).toMatchObject({
+        exitCode: 5,
+        stdout: expect.stringMatching(
+          /not valid: the signature was created with another key, SHA256:\S+, or /,
+        ),
+      });
+      expect(stdout).toContain(`, or a version of ${name} that is ${which}\n`);
+    }
+  });
+
   it('keeps a signature that is there, and leaves nothing behind a key that can not sign', async () => {
     await here().ok('transit keys create once --type ed25519');
     file('kept', 'kept');
