@@ -77,7 +77,7 @@ const OF_LOGINS: readonly Rewording[] = [
   [/^missing name in alias/, 'the certificate or token used to log in names no user'],
   [
     /^no chain matching all constraints could be found for this login certificate/,
-    'no role accepts this client certificate',
+    'the client certificate does not meet the requirements of the role or, without a role name, of any role',
   ],
   [
     /^nonCA certificates should have TLS client authentication set as an extended key usage/,

@@ -133,9 +133,11 @@ export class HttpTransport implements Transport {
     this.#send = secure ? secureRequest : plainRequest;
     this.#target = targetOf(parsed);
     const scheme = secure ? 'https' : 'http';
-    this.#hasProxy = [`${scheme}_proxy`, `${scheme.toUpperCase()}_PROXY`].some(
-      (name) => proxy.proxyEnv?.[name],
-    );
+    const variables = [`${scheme}_proxy`, `${scheme.toUpperCase()}_PROXY`];
+    this.#hasProxy =
+      parsed.kind === 'tcp' &&
+      variables.some((name) => proxy.proxyEnv?.[name]) &&
+      !isExempt(parsed, proxy.proxyEnv);
   }
 
   /**
@@ -232,12 +234,30 @@ export class HttpTransport implements Transport {
     if (alert !== undefined) return alert === OLD_VERSION ? ALLOW_NEWER : SHOW_CERTIFICATE;
     if (this.#hasProxy) return 'check the proxy in HTTPS_PROXY or HTTP_PROXY, or add the host to NO_PROXY';
     if (code === 'ENOTFOUND') return 'check the name of the host (--address, COFFER_ADDR, VAULT_ADDR)';
+    if (OFFLINE.has(code))
+      return 'check the network connection, and the address: --address, COFFER_ADDR or VAULT_ADDR';
     if (code === 'EPROTO') return `use ${this.#address.replace(/^https:/, 'http:')}`;
     return !(this.#agent instanceof SecureAgent) && MIXED_UP.has(code)
       ? `if the server uses TLS, use ${this.#address.replace(/^http:/, 'https:')}`
       : 'check that "coffer serve" is running and that the address is correct: --address, COFFER_ADDR or VAULT_ADDR';
   }
 }
+
+/** Whether NO_PROXY lists a server by its name or domain. Ranges of addresses, which Node also reads, are not seen. */
+function isExempt({ host, port }: { readonly host: string; readonly port: number }, env?: NodeJS.ProcessEnv) {
+  const name = host.toLowerCase();
+  return (env?.['no_proxy'] || env?.['NO_PROXY'] || '')
+    .toLowerCase()
+    .split(/\s*,\s*/)
+    .some((rule) =>
+      /^\*?\./.test(rule)
+        ? `.${name}`.endsWith(rule.replace('*', ''))
+        : ['*', name, `${name}:${port}`].includes(rule),
+    );
+}
+
+/** Errors of a connection that did not get as far as the server's machine. */
+const OFFLINE: ReadonlySet<unknown> = new Set(['EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
 /** Returns the connection options; a Unix socket has the host name localhost, which links then show. */
 const targetOf = (address: ServerAddress): RequestOptions =>

@@ -69,3 +69,14 @@ describe('a user whose TLS connection is refused is told', () => {
     });
   });
 });
+
+it.each([
+  ['the proxy', 'other.test, 192.0.2.1, .1.0.0', 'check the proxy'],
+  ['the server', 'other.test, 0.0.0.0:1', 'check that "coffer serve" is running'],
+  ['the server', '*.0.0.0', 'check that "coffer serve" is running'],
+  ['the server', '*', 'check that "coffer serve" is running'],
+])('a user with a proxy is advised to check %s where NO_PROXY is %j', async (_, NO_PROXY, hint) => {
+  const proxyEnv = { HTTPS_PROXY: 'http://127.0.0.1:1', NO_PROXY };
+  const refused = await refusal({ address: 'https://0.0.0.0:1', proxyEnv });
+  expect(refused?.hint).toContain(hint);
+});

@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { invalid } from '../../ground/errors.ts';
+import { type CofferError, invalid } from '../../ground/errors.ts';
 import type { ListenPlace } from '../../service/listening.ts';
 
 /** Parsed listen address. */
@@ -25,20 +25,20 @@ const METRICS_PARAMETER = 'unauthenticated-metrics-access';
 export function parseListenAddress(text: string, maxRequestBytes: number): ListenAddress {
   const [address = '', query] = text.split('?', 2);
   const settings = query === undefined ? { maxRequestBytes } : parseSettings(text, query, maxRequestBytes);
+  if (address === 'unix:') throw cannotListen(text, 'use unix:PATH, e.g. unix:/run/coffer.sock');
   if (address.startsWith('unix:')) return { socket: address.slice('unix:'.length), ...settings };
   const { ipv6, host, port } = HOST_AND_PORT.exec(address)?.groups ?? {};
   const name = ipv6 ?? host;
   if (name === undefined || (ipv6 !== undefined && !isIPv6(ipv6))) {
-    throw invalid(`cannot listen on ${JSON.stringify(text)}`, { field: 'listen', hint: completed(address) });
+    throw cannotListen(text, completed(address));
   }
-  if (Number(port) > MAX_PORT) {
-    throw invalid(`cannot listen on ${JSON.stringify(text)}`, {
-      field: 'listen',
-      hint: withUsualPort(ipv6 === undefined ? name : `[${ipv6}]`),
-    });
-  }
+  if (Number(port) > MAX_PORT)
+    throw cannotListen(text, withUsualPort(ipv6 === undefined ? name : `[${ipv6}]`));
   return { host: name, port: Number(port), ...settings };
 }
+
+const cannotListen = (text: string, hint: string): CofferError =>
+  invalid(`cannot listen on ${JSON.stringify(text)}`, { field: 'listen', hint });
 
 /** Port of the default address. */
 const USUAL_PORT = 8200;
@@ -49,7 +49,10 @@ const withUsualPort = (host: string): string =>
 
 /** Returns the hint for an address without a host or a port, or for anything else. */
 function completed(address: string): string {
-  if (/^:?\d{1,5}$/.test(address)) return `use 127.0.0.1:${address.replace(':', '')}`;
+  if (/^:?\d{1,9}$/.test(address)) {
+    const alone = address.replace(':', '');
+    return Number(alone) > MAX_PORT ? withUsualPort('127.0.0.1') : `use 127.0.0.1:${alone}`;
+  }
   // A word that begins with a digit is rarely a host, and more often a port with a slip in it.
   const [, host, port] = /^(?:([\w.-]*|\[[\w:.]+\]):)?(\d+[a-z]+|[a-z]+)$/i.exec(address) ?? [];
   if (port !== undefined && (host !== undefined || /^\d/.test(port)))
@@ -75,10 +78,10 @@ function parseSettings(text: string, query: string, usualBytes: number): Listene
     bytes > 0 &&
     (metrics === undefined || metrics === 'true' || metrics === 'false');
   if (!areGood) {
-    throw invalid(`cannot listen on ${JSON.stringify(text)}`, {
-      field: 'listen',
-      hint: `only ?${SIZE_PARAMETER}=BYTES and ?unauthenticated-metrics-access=true may follow an address`,
-    });
+    throw cannotListen(
+      text,
+      `only ?${SIZE_PARAMETER}=BYTES and ?unauthenticated-metrics-access=true may follow an address`,
+    );
   }
   return {
     maxRequestBytes: size === undefined ? usualBytes : bytes,

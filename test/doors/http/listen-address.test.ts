@@ -62,6 +62,9 @@ describe('an address to listen on', () => {
     ['[::1]:http', 'a port is a number: use [::1]:8200'],
     ['box', 'use box:8200'],
     ['fe80::1a', 'use [fe80::1a]:8200'],
+    ['99999', 'no port is higher than 65535: use another one, e.g. 127.0.0.1:8200'],
+    ['unix:', 'use unix:PATH, e.g. unix:/run/coffer.sock'],
+    ['8203', 'use 127.0.0.1:8203'],
     ['http://127.0.0.1:82x', 'use HOST:PORT, e.g. 127.0.0.1:8200 or [::1]:8200'],
   ])('is refused with what to use instead of %s', (text, hint) => {
     expect(() => parseListenAddress(text, LIMIT)).toThrow(expect.objectContaining({ hint }));
