@@ -43,7 +43,9 @@ export function readPresented(certificates: ClientCertificates | undefined): Pre
   const [leaf, ...intermediates] = (certificates ?? []).map(readOne);
   if (certificates === undefined || certificates.length === 0) {
     throw invalid(ownWords('no client certificate found'), {
-      hint: 'connect with a client certificate, and not through a proxy that terminates TLS',
+      hint:
+        'set COFFER_CLIENT_CERT and COFFER_CLIENT_KEY, and connect over https, not through a proxy that ' +
+        'terminates TLS',
     });
   }
   if (leaf === undefined) throw nobodysCertificate();
