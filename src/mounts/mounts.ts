@@ -121,7 +121,7 @@ export class Mounts {
           hint:
             clash.path === mount.path
               ? `${clash.type} is already enabled there: use it, or choose another path`
-              : 'choose a path that neither begins with the path of another mount nor is the beginning of one',
+              : NESTED,
         });
       }
       await write(tx, type, [...mounts, mount]);
@@ -140,7 +140,7 @@ export class Mounts {
       const mounts = await this.#table(tx);
       const mount = mounts.find((candidate) => candidate.path === wanted);
       if (mount === undefined) throw noMount(wanted);
-      if (mount.type === TOKEN) throw unsupported(ownWords('the token method has no settings'));
+      if (mount.type === TOKEN) throw unsupported(ownWords('the login method "token" has no settings'));
       const { description = mount.description, config = mount.config, options } = decide(mount);
       await replace(tx, mounts, mount, {
         ...mount,
@@ -179,8 +179,10 @@ export class Mounts {
         });
       }
       const path = checkedPath(target, isLogin);
-      if (mounts.some((other) => overlaps(other.path, path))) {
-        throw invalid(`path in use at "${path}/"`, { field: 'to' });
+      const clash = mounts.find((other) => overlaps(other.path, path));
+      if (clash !== undefined) {
+        const hint = clash.path === path ? 'choose another path' : NESTED;
+        throw invalid(`path in use at "${path}/"`, { field: 'to', hint });
       }
       await replace(tx, mounts, mount, { ...mount, path });
       const migration = { id: uuidFrom(this.#random.bytes(16)), from: source, to: path };
@@ -294,6 +296,9 @@ export async function loginMount(view: View, uuid: string): Promise<Mount | unde
 export async function requireLoginMount(view: View, { uuid, path }: Mount): Promise<void> {
   if ((await loginMount(view, uuid)) === undefined) throw noHandler(path);
 }
+
+/** Advice for a path above or below that of another mount. */
+const NESTED = 'a mount cannot be inside another one: choose another path';
 
 /**
  * Returns the error for a path at which nothing is mounted.

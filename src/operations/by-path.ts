@@ -81,7 +81,7 @@ function placeHint(request: PathRequest, routes: readonly ServedRoute[], isMount
   const commands = isMounted ? [] : enabling(request, routes);
   return commands.length === 0
     ? 'list the login methods with "coffer auth list"'
-    : `enable it with ${alternatives(commands)}`;
+    : `enable the login method with ${alternatives(commands)}`;
 }
 
 /** Returns the commands that enable a login method which has a path of this form. */

@@ -51,14 +51,14 @@ export function bindingKey(key: string, field?: string): string {
   if (key === '') throw refused(ownWords("Key can't be blank"), 'write the tag as KEY=VALUE or KEY', field);
   checkLetters('Key', key, MAX_KEY_LENGTH, field);
   if (RESERVED_PREFIX.test(key))
-    throw refused(ownWords('Key is invalid'), 'keys cannot begin with hc: or hcp:', field);
+    throw refused(ownWords('Key is invalid'), `"${key}" begins with hc: or hcp:, which is reserved`, field);
   return key;
 }
 
 function checkLetters(what: 'Key' | 'Value', text: string, most: number, field: string | undefined): void {
   refuseLonger(what, text, most, field);
   if (LETTERS.test(text)) return;
-  const rule = 'it can have letters, numbers and _ . = + - @ :';
+  const rule = `use only the letters A-Z and a-z, digits and _ . = + - @ :, not ${JSON.stringify(text)}`;
   throw refused(`${what} is invalid`, rule, field);
 }
 

@@ -27,7 +27,7 @@ export function tagName(text: string, field?: string): string {
   if (!TAG_LETTERS.test(name)) {
     throw refused(
       ownWords('Tags must only contain letters, numbers, colons, hyphens or underscores'),
-      `${JSON.stringify(text)} has other characters; letters are converted to lower case`,
+      `${JSON.stringify(text)} has other characters`,
       field,
     );
   }

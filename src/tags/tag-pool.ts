@@ -179,7 +179,8 @@ export class TagPool {
         const takenBy = await edit.tags.keyOf(name);
         if (takenBy === tag.key) return printTag(edit.organization, tag);
         const other = takenBy === undefined ? undefined : await edit.tags.get(takenBy);
-        if (other !== undefined && !merge) throw nameTaken('a tag', name, field, 'merge them with --merge');
+        if (other !== undefined && !merge)
+          throw nameTaken('a tag', name, field, 'use --merge to merge the two tags');
         const renamed = other === undefined ? { ...tag, name } : await edit.mergeTag(tag, other);
         if (other === undefined) await edit.tags.replace(tag, renamed);
         return printTag(edit.organization, renamed);

@@ -21,7 +21,7 @@ describe('a path of a login method that is not enabled', () => {
     const here = await DirectoryHere.withStore();
     const line = `write auth/${method}/${FIRST[method]}`;
     const said = await here.refused(line, 3);
-    expect(said).toContain(`(enable it with "coffer auth enable ${method}")`);
+    expect(said).toContain(`(enable the login method with "coffer auth enable ${method}")`);
     await here.ok(commandsIn(said)[0] ?? '');
     expect((await here.run(line)).err).not.toContain('nothing found');
   });

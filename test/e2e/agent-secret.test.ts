@@ -119,7 +119,7 @@ const DEPENDS: Readonly<
   },
 };
 
-const WORDS = /result can be used even while the store is locked/;
+const WORDS = /prints or allows can be used even while the store is locked/;
 const LOGIN_METHODS = ['approle', 'cert', 'jwt', 'userpass'];
 
 let place: Place;

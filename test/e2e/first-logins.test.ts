@@ -98,7 +98,7 @@ describe('a policy that does not exist', () => {
     expect(await here.run('token create --policy=encrypt-only,default')).toMatchObject({
       exitCode: 0,
       stderr:
-        'coffer: warning: there can be no policy "encrypt-only,default" ' +
+        'coffer: warning: a policy cannot be named "encrypt-only,default" ' +
         '(use --policy encrypt-only --policy default)\n',
     });
   });

@@ -126,7 +126,7 @@ describe('a user of vault', () => {
   });
 
   it.each([
-    ['token lookup -self', '(give a token: commands on a local store have no token of their own)'],
+    ['token lookup -self', '(commands on a local store run without a token: give the ID of a token)'],
     ['token revoke -self abc', '--self cannot be used with ID'],
     ['token create --copy -field=accessor', '--copy cannot be used with --field'],
     ['token create --copy -format=json', '--copy cannot be used with --format'],

@@ -211,7 +211,7 @@ describe('a command on tags', () => {
     for (const line of ['tags create old-name taken', 'tags attach old-name --workspace billing-prod'])
       await here.ok(line);
     expect(await here.refused('tags rename old-name taken', 6)).toContain(
-      'a tag "taken" already exists: merge them with --merge',
+      'a tag "taken" already exists: use --merge to merge the two tags',
     );
     expect((await typed(here, 'tags rename old-name new-name')).stderr).toBe(
       'Renamed old-name to new-name, which is now on 1 workspace.\n',

@@ -70,6 +70,14 @@ describe('the path of a mount', () => {
     });
   });
 
+  it('is not inside another mount, but may begin with the same letters', async () => {
+    const table = await mounts();
+    expect((await table.add('transit', 'transit2')).path).toBe('transit2');
+    const hint = 'a mount cannot be inside another one: choose another path';
+    expect(await rejectionOf(table.add('transit', 'transit/x'))).toMatchObject({ kind: 'exists', hint });
+    expect(await rejectionOf(table.move('transit', 'transit/x'))).toMatchObject({ kind: 'invalid', hint });
+  });
+
   it('tells what is about the server and its callers from what an engine keeps', () => {
     expect(['sys/seal', 'auth/token/create', 'auth/echo/login'].every(isSystemPath)).toBe(true);
     expect(['system/keys', 'authority/keys', 'transit/auth/x', 'sys'].some(isSystemPath)).toBe(false);
@@ -147,7 +155,7 @@ describe('the table of mounts', () => {
     expect(await rejectionOf(tune('nosuch'))).toMatchObject({ kind: 'not-found' });
     expect(await rejectionOf(tune('auth/token'))).toMatchObject({
       kind: 'unsupported',
-      message: 'the token method has no settings',
+      message: 'the login method "token" has no settings',
     });
   });
 

@@ -73,7 +73,7 @@ export function callingToken(caller: Caller): { accessor: string; token: string 
   if (accessor === undefined || token === undefined) {
     throw invalid(ownWords('missing token ID'), {
       field: 'token',
-      hint: 'give a token: commands on a local store have no token of their own',
+      hint: 'commands on a local store run without a token: give the ID of a token',
     });
   }
   return { accessor, token };

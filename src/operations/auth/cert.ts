@@ -252,7 +252,7 @@ export const writeConfig = certOperation({
     role_cache_size: integer({
       help: 'Stored for compatibility; has no effect.',
     }),
-    enable_metadata_on_failures: lacking('Not supported.', 'failed logins get no details'),
+    enable_metadata_on_failures: lacking('Not supported.', 'errors of failed logins contain no metadata'),
   },
   run: done(async ({ room }, { enable_metadata_on_failures: _nothing, ...values }) => {
     const { ocsp_cache_size: size } = values;

@@ -122,7 +122,7 @@ const configParams = {
     default: [],
   }),
   provider_config: object({ ...hidden('Not supported; must be empty.'), default: {} }),
-  jwks_pairs: lacking('Not supported.', 'a mount accepts the tokens of one issuer, named by jwks_url'),
+  jwks_pairs: lacking('Not supported.', 'a mount accepts the tokens of only one issuer; use jwks_url'),
   namespace_in_state: flag({ ...ofBrowsers, default: true }),
   oidc_client_id: text({ ...ofBrowsers, default: '' }),
   oidc_client_secret: text({ ...hidden('Ignored; browser logins are not supported.'), default: '' }),

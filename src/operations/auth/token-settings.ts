@@ -52,7 +52,7 @@ export const tokenSettingsParams = {
   ),
   token_strictly_bind_ip: flag({
     help: 'Accept each issued token only from the address of its login.',
-    cli: { negatable: 'Accept issued tokens also from other addresses than that of their login.' },
+    cli: { negatable: 'Do not bind issued tokens to the address of their login.' },
   }),
   alias_metadata: textMap(hidden('Stored for compatibility; has no effect.')),
 } as const satisfies Params;
@@ -134,7 +134,7 @@ async function policyNames(runner: Runner): Promise<readonly string[] | undefine
 
 function unknownPolicy(name: string, existing: readonly string[] = []): string {
   // No policy can have a name with a comma.
-  if (name.includes(',')) return `there can be no policy "${name}" (${eachPolicy(name)})`;
+  if (name.includes(',')) return `a policy cannot be named "${name}" (${eachPolicy(name)})`;
   // Nobody is led to a token that may do everything by a slip of the finger.
   const meant = nearest(name, existing).filter((near) => near !== ROOT);
   const create = `create it with "coffer policy write ${name} FILE"`;

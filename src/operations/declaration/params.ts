@@ -229,16 +229,16 @@ export function parseShortText(value: unknown, field: string): string {
   throw invalid(`${field} must have at most ${MOST_CHARACTERS} characters, not ${given.length}`, { field });
 }
 
+/** Advice for items that need not be in one request: unlike those of a setting, which a second request replaces. */
+export const IN_PARTS = 'send several requests';
+
 /**
  * Limits the number of items.
  * @throws `invalid` naming the field
  */
-export function checkCount(items: readonly unknown[], most: number, field: string): void {
+export function checkCount(items: readonly unknown[], most: number, field: string, hint?: string): void {
   if (items.length <= most) return;
-  throw invalid(`${field} must have at most ${most} items, not ${items.length}`, {
-    field,
-    hint: 'send several requests',
-  });
+  throw invalid(`${field} must have at most ${most} items, not ${items.length}`, { field, hint });
 }
 
 /** Base64 parameter. It is not decoded here: the operation knows in which order errors have to be reported. */
@@ -353,7 +353,7 @@ export function batch<const F extends Params, const S extends Omit<Spec<never>, 
     if (value === null) return undefined;
     const items: readonly unknown[] = Array.isArray(value) ? value : [value];
     if (items !== value && !isObject(value)) throw wrongType(`${field}[0]`, 'an object');
-    checkCount(items, MOST_ITEMS, field);
+    checkCount(items, MOST_ITEMS, field, IN_PARTS);
     return items.map((item, index) =>
       isObject(item)
         ? (parseItem(named, item, field, index) as ParsedItem<ValuesOf<F>>)

@@ -92,7 +92,7 @@ export const TAGGED = 'filter[tagged]';
 const MOST_CONDITIONS = 2 * MOST_BINDINGS;
 
 const ALL_OF_THESE =
-  'Only workspaces with all of these KEY=VALUE tags, of their own or of their project; KEY alone stands for any value.';
+  'Only workspaces with all of these KEY=VALUE tags, set on the workspace or on its project; KEY alone stands for any value.';
 
 /**
  * Filter by key-value tags. An absent or empty value matches any, including none; a value without a key matches any

@@ -2,7 +2,7 @@ import { type CofferError, invalid, ownWords } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { parseIdentifier } from '../../tags/names.ts';
 import type { NamedTag, TagReference } from '../../tags/organization.ts';
-import { declare, type Schema, type Spec } from '../declaration/params.ts';
+import { declare, IN_PARTS, type Schema, type Spec } from '../declaration/params.ts';
 import { type IdentifiedKind, RESOURCE_KINDS } from '../declaration/resource-kinds.ts';
 
 /** Parameters for lists of resource identifiers: in documents typed objects, on the command line plain texts. */
@@ -151,7 +151,7 @@ function withinBound(items: readonly unknown[], pointer: string): readonly unkno
   if (items.length <= MOST_LINKED) return items;
   throw invalid(`must have at most ${MOST_LINKED} items, not ${items.length}`, {
     field: pointer,
-    hint: 'do it in several calls',
+    hint: IN_PARTS,
   });
 }
 

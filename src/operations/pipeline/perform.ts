@@ -161,11 +161,11 @@ function refuseUnfit({ byOwner, wrapTtl }: AskedRequest, operation: Operation, r
 const secretNeeded = (): CofferError =>
   denied(
     ownWords(
-      "the result can be used even while the store is locked, so the store's secret is required again",
+      "what the command prints or allows can be used even while the store is locked: the store's secret is required",
     ),
     {
       field: STORE_SECRET,
-      hint: 'run the command on a terminal, or see "coffer help environment"',
+      hint: 'run the command on a terminal, or set a variable with the secret: see "coffer help environment"',
     },
   );
 

@@ -79,7 +79,7 @@ export const enable = operation({
     options: textMap(hidden('Stored for compatibility; has no effect.')),
     config: members(
       loginConfigParams,
-      hidden('Settings of the login method, e.g. max_lease_ttl: the same as in requests to its path /tune.'),
+      hidden('Settings of the login method, e.g. max_lease_ttl, as in requests to sys/auth/PATH/tune.'),
     ),
     ...traitParams,
   },

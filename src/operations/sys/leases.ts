@@ -125,7 +125,7 @@ async function requireMethod(prefix: unknown, runner: Runner): Promise<void> {
   if (!isThere)
     throw notFound(`no login method at or below "auth/${path}"`, {
       field: 'prefix',
-      hint: 'list them with "coffer auth list"',
+      hint: 'list the login methods with "coffer auth list"',
     });
 }
 
@@ -146,7 +146,7 @@ export const revokePrefix = accessOperation({
   cli: {
     acts: true,
     confirm: async ({ prefix }) =>
-      `Revoke all tokens that expire and were issued at or below ${trimSlashes(String(prefix))}/, and their child tokens? ${FOR_GOOD}`,
+      `Revoke all tokens issued at or below ${trimSlashes(String(prefix))}/ (except those that never expire) and their child tokens? ${FOR_GOOD}`,
     foresee: ({ prefix }, runner) => requireMethod(prefix, runner),
     unchanged: ({ prefix }, runner) => countMissing(requireMethod(prefix, runner)),
     done: ({ prefix }, _data, _existing, missing) =>

@@ -75,7 +75,7 @@ export const add = operation({
     options: textMap(hidden('Mount options; only "dialect" is supported.')),
     config: members(
       configParams,
-      hidden('Settings of the mount, e.g. max_lease_ttl: the same as in requests to its path /tune.'),
+      hidden('Settings of the mount, e.g. max_lease_ttl, as in requests to sys/mounts/PATH/tune.'),
     ),
     ...traitParams,
   },

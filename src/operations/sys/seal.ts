@@ -29,7 +29,7 @@ async function sealStatusOf(core: Core): Promise<SealStatus> {
  */
 export function serverOf(core: Core): ServerState {
   if (core.server === undefined) {
-    throw unsupported(ownWords('only supported by a server'), {
+    throw unsupported(ownWords('this operation is only supported by a server'), {
       hint: 'use --address or COFFER_ADDR to name a server',
     });
   }
@@ -74,7 +74,7 @@ export const seal = operation({
  * right one waits for at most one attempt of each other source.
  */
 const attempts = new LoginTurns({
-  refusal: ownWords('too many keys at once'),
+  refusal: ownWords('too many unseal attempts at once'),
   atOnce: 1,
   most: 200,
   mostOfOne: 20,

@@ -100,7 +100,8 @@ export const where = tagOperation({
       'coffer tags where env=prod --org acme': 'Find the projects and workspaces with a tag',
       'coffer tags where env=prod env=stage --on workspaces --org acme':
         'Find workspaces with either of two tags',
-      'coffer tags where owner --all --org acme': 'Find everything with a tag "owner", whatever its value',
+      'coffer tags where owner --all --org acme':
+        'Find all projects and workspaces with a tag "owner", whatever its value',
     },
   },
   async run(call, values) {

@@ -166,7 +166,7 @@ export const retag = tagOperation({
     resolve: workspaceAndTagsByName,
     byTheWay: newTagsIn('data'),
     done: ({ data }) => `The workspace now has ${countedIn(data, 'tag')}.`,
-    examples: { 'coffer workspaces retag billing env:prod --org acme': 'Remove all other tags' },
+    examples: { 'coffer workspaces retag billing env:prod --org acme': 'Add a tag, and remove all others' },
   },
   run: changingTags('retag'),
 });

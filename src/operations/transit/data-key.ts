@@ -68,7 +68,7 @@ export const many = transitOperation({
         plaintext === undefined ? ciphertext : `${plaintext} ${ciphertext}`,
       ),
     examples: {
-      'coffer transit datakeys wrapped orders --count 100': 'Generate several data keys, one per line',
+      'coffer transit datakeys wrapped orders --count 100': 'Print 100 encrypted data keys, one per line',
     },
   },
   async run({ engine }, values) {

@@ -231,8 +231,7 @@ function identityBytes(given: string): Buffer {
     if (bytes !== undefined) return bytes;
   }
   throw invalid(ownWords('not an importable age identity'), {
-    field: 'ciphertext',
-    hint: 'use a single line AGE-SECRET-KEY-…, and the key type that it is for (x25519, mlkem768-x25519, …)',
+    hint: 'use a file with one line AGE-SECRET-KEY-…, and --type with its key type (x25519, mlkem768-x25519, …)',
   });
 }
 
@@ -241,7 +240,6 @@ function pkcs8Of(pem: string): Buffer {
     return readPem(pem).export({ format: 'der', type: 'pkcs8' });
   } catch {
     throw invalid(ownWords('the private key cannot be read'), {
-      field: 'ciphertext',
       hint: 'use an unencrypted PEM file ("openssl pkey -in FILE" removes the passphrase)',
     });
   }

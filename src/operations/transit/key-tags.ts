@@ -5,7 +5,7 @@ import type { KeyTags } from '../../tags/tagged-keys.ts';
 import type { Engine } from '../../transit/engine.ts';
 import { changeKnown, keyIn, requireKey } from '../../transit/named-key.ts';
 import type { MountCall, NewName, Runner } from '../declaration/operation.ts';
-import { checkCount, text, texts } from '../declaration/params.ts';
+import { checkCount, IN_PARTS, text, texts } from '../declaration/params.ts';
 import type { Table } from '../declaration/table.ts';
 import { MOST_LINKED } from '../json-api/linkage.ts';
 import { organizationFlag } from '../json-api/params.ts';
@@ -183,7 +183,7 @@ export async function keysCarrying(
 }
 
 function checkTexts(given: readonly string[]): void {
-  checkCount(given, MOST_LINKED, 'tags');
+  checkCount(given, MOST_LINKED, 'tags', IN_PARTS);
   if (given.length > 0) return;
   throw invalid(ownWords('missing tags'), { field: 'tags', hint: 'use at least one' });
 }

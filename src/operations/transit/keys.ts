@@ -261,7 +261,7 @@ export const configure = transitOperation({
       'coffer transit keys config orders --min-decryption-version 2':
         'Refuse to decrypt ciphertexts of version 1',
       'coffer transit keys config orders --keep-versions 3':
-        'Allow only the last three versions, also after each rotation',
+        'Refuse all versions but the latest three, now and after each rotation',
       'coffer transit keys config orders --deletion-allowed': 'Allow deleting the key',
     },
   },

@@ -10,7 +10,7 @@ import type { LargeInput, Runner } from '../declaration/operation.ts';
  * the same. For callers who may use but not read the key, the whole input is sent.
  */
 export const largeSignedInput: LargeInput = {
-  hint: 'the input must fit in memory; use "coffer sign FILE --key NAME" for larger files',
+  hint: 'the input must fit in memory; for larger files, use "coffer sign FILE --key NAME" and "coffer verify FILE"',
   async hash(values, runner) {
     const { name, hash_algorithm, algorithm, prehashed, hmac } = values;
     const hash = hashNamed(String(hash_algorithm || (algorithm ?? DEFAULT_HASH)));

@@ -3,7 +3,7 @@ import { flag, integer } from '../declaration/params.ts';
 import type { Details } from '../declaration/table.ts';
 import { transitOperation } from './parameters.ts';
 
-const details: Details = { labels: { disable_upsert: 'Refuse missing keys' } };
+const details: Details = { labels: { disable_upsert: 'Encrypt only with existing keys' } };
 
 export const configureKeyDefaults = transitOperation({
   route: 'POST config/keys',

@@ -52,7 +52,7 @@ export const csr = transitOperation({
     input: { param: 'csr', as: 'text', onRequest: true },
     result: { member: 'csr', as: 'text' },
     examples: {
-      'coffer transit keys csr releases --in template.csr': 'Use the subject and extensions of another CSR',
+      'coffer transit keys csr releases --in template.csr': 'Copy the subject and attributes of another CSR',
       'coffer transit keys csr releases | openssl req -noout -text': 'Print a CSR with an empty subject',
     },
   },

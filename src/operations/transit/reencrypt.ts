@@ -80,7 +80,7 @@ function requireBothPolicies({ caller, mount, sent = {} }: MountCall, source: st
   if (mayMove && (mayRead || !mayEverRead(caller, mount, destination))) return mayRead;
   throw denied(ownWords('permission denied'), {
     field: 'destination',
-    hint: `the token needs "update" on rewrap/${source} and encrypt/${destination}; also on decrypt/${source} if other tokens can use the key ${destination} to decrypt, or can export or import it`,
+    hint: `the token needs "update" on rewrap/${source} and encrypt/${destination}; also on decrypt/${source} if it can decrypt with the key ${destination}, or export or import that key`,
   });
 }
 

@@ -40,7 +40,7 @@ export const softDelete = transitOperation({
     resolve: requireThere,
     unchanged: already(isMarked),
     done: (values, _data, _existing, unchanged) =>
-      `${unchanged === 1 ? 'No changes made. To restore the key' : `Soft-deleted key ${values['name']}. To undo this`}, run "coffer transit keys soft-delete-restore ${values['name']}".`,
+      `${unchanged === 1 ? `No changes made: key ${values['name']} is already soft-deleted. To restore it` : `Soft-deleted key ${values['name']}. To undo this`}, run "coffer transit keys soft-delete-restore ${values['name']}".`,
     examples: {
       'coffer transit keys soft-delete orders': 'Stop every use of a key; "soft-delete-restore" undoes that',
     },
@@ -58,7 +58,9 @@ export const restoreDeleted = transitOperation({
     resolve: requireThere,
     unchanged: already((key) => !isMarked(key)),
     done: (values, _data, _existing, unchanged) =>
-      unchanged === 1 ? 'No changes made.' : `Restored key ${values['name']}.`,
+      unchanged === 1
+        ? `No changes made: key ${values['name']} is not soft-deleted.`
+        : `Restored key ${values['name']}.`,
     examples: { 'coffer transit keys soft-delete-restore orders': 'Use a soft-deleted key again' },
   },
   run: ({ engine }, values) => markSoftDeleted(engine, values.name, false, 'key was already restored'),

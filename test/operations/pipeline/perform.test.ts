@@ -118,7 +118,7 @@ describe('a request', () => {
     const steps = ['follow', ...ALL.slice(2)];
     const withoutSecret = true;
     expect(await done({ asked, operation: { withoutSecret } })).toEqual({ answer: 'done', steps });
-    const again = 'denied: the result can be used even while the store is locked';
+    const again = 'denied: what the command prints or allows can be used even while the store is locked';
     const { answer, steps: short } = await done({ asked });
     expect([answer.startsWith(again), short]).toEqual([true, ['follow', 'read', RECORDED]]);
     const keepsIn = { withoutSecret: (raw: object) => !Object.hasOwn(raw, 'value') };

@@ -30,6 +30,6 @@ describe('keys that are offered to a sealed server', () => {
     expect(await owner).toBe('tried');
     expect(tried.indexOf('right')).toBeLessThanOrEqual(2);
     const answers = await Promise.all(strangers);
-    expect(answers.filter((answer) => answer === 'too many keys at once')).toHaveLength(5);
+    expect(answers.filter((answer) => answer === 'too many unseal attempts at once')).toHaveLength(5);
   });
 });
