@@ -3564,7 +3564,7 @@ complete -c coffer -n '__coffer_at '\''verify'\'' 1' -F
 complete -c coffer -n '__coffer_at '\''verify'\''' -l public-key -r -F -d 'Verify with this public key, or the one in this file: PEM, OpenSSH, minisign or JWK.'
 complete -c coffer -n '__coffer_at '\''verify'\''' -l allowed-signers -r -F -d 'Accept keys that this OpenSSH allowed_signers file lists for --identity.'
 complete -c coffer -n '__coffer_at '\''verify'\''' -l identity -x -d 'Signer, as named in the file of --allowed-signers, e.g. an email address.'
-complete -c coffer -n '__coffer_at '\''verify'\''' -l key -x -a '(__coffer_names key)' -d 'Verify with this key of the store or server, in any version.'
+complete -c coffer -n '__coffer_at '\''verify'\''' -l key -x -a '(__coffer_names key)' -d 'Verify with this key of the store or server, in any usable version.'
 complete -c coffer -n '__coffer_at '\''verify'\''' -l namespace -x -d 'Purpose (namespace) that an ssh signature must have.'
 complete -c coffer -n '__coffer_at '\''verify'\''' -l format -x -a 'ssh minisign transit' -d 'Format that the signature must have.'
 complete -c coffer -n '__coffer_at '\''verify'\''' -l manifest -d 'FILE is a list of SHA-256 checksums; also check the listed files.'

@@ -73,7 +73,9 @@ export const command: Command = {
       excludes: [KEY],
     }),
     taking(IDENTITY, 'WHO', 'Signer, as named in the file of --allowed-signers, e.g. an email address.'),
-    taking(KEY, 'NAME', 'Verify with this key of the store or server, in any version.', { offers: 'key' }),
+    taking(KEY, 'NAME', 'Verify with this key of the store or server, in any usable version.', {
+      offers: 'key',
+    }),
     namespaceOption('Purpose (namespace) that an ssh signature must have.'),
     taking(FORMAT, 'FORMAT', 'Format that the signature must have.', {
       fallback: 'detected from the signature',

@@ -107,7 +107,7 @@ export function versionOf(versions: readonly PublicVersion[], number: number | u
   const found =
     number === undefined ? versions.at(-1) : versions.find((version) => version.number === number);
   if (found !== undefined) return found;
-  throw notFound(`the key has no version ${number}`, { field: 'key-version' });
+  throw notFound(`the key has no usable version ${number}`, { field: 'key-version' });
 }
 
 /** One version of a named key that signs where the key is stored. */

@@ -193,7 +193,7 @@ async function verifyTransit(
   const candidates = trust
     .keys()
     .filter((trusted) => trusted.version === undefined || trusted.version === version);
-  if (candidates.length === 0) return { format, why: `the key has no version ${version}` };
+  if (candidates.length === 0) return { format, why: `the key has no usable version ${version}` };
   // Loaded on use because it loads every key type, which other signatures do not need.
   const { publicVerifier } = await import('../../transit/public-verification.ts');
   const verifiers = candidates.map(({ key }) => publicVerifier(key, request));

@@ -76,7 +76,7 @@ describe('the versions of a key', () => {
     expect(versionOf(found, 9).number).toBe(9);
     expect(refusal(() => versionOf(found, 2))).toMatchObject({
       kind: 'not-found',
-      message: 'the key has no version 2',
+      message: 'the key has no usable version 2',
     });
   });
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -44,5 +44,24 @@ describe('a version that is revoked', () => {
     await shown('transit keys config leaked --min-decryption-version 2');
     const { out } = await shown('transit keys read leaked');
     expect(out).toMatch(/│ 2 +│ just now │ latest +│\n│ 1 +│ +│ retired \(below .*\n└/);
+  });
+
+  it('is named as a possible reason if its signature is refused, and is not said to be missing', async () => {
+    const file = join(directory, 'release');
+    writeFileSync(file, 'hello');
+    for (const line of [
+      'transit keys create signer --type ed25519',
+      `sign ${file} --key signer`,
+      `transit sign signer --in ${file} --out ${file}.transit`,
+      'transit keys rotate signer --force',
+      'transit keys revoke signer 1',
+    ])
+      await shown(line);
+    expect((await shown(`verify ${file} --key signer`)).out).toContain(
+      'or a version of signer that is revoked (1)',
+    );
+    expect((await shown(`verify ${file} ${file}.transit --key signer`)).out).toContain(
+      'the key has no usable version 1',
+    );
   });
 });
