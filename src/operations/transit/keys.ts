@@ -135,7 +135,8 @@ function misfitOf(asked: Readonly<Record<string, unknown>>, data: KeyData): stri
     !(name === 'type' && isSameType(there, asked));
   const name = FIXED.find(differs) ?? CHANGEABLE.find((member) => asked[member] && differs(member));
   if (name === undefined) return undefined;
-  return `key "${data.name}" already exists, but its ${name.replaceAll('_', '-')} is ${there[name]}, not ${asked[name]}`;
+  const what = name === 'type' ? name : `setting "${name.replaceAll('_', '-')}"`;
+  return `key "${data.name}" already exists, but its ${what} is ${there[name]}, not ${asked[name]}`;
 }
 
 /** Whether two types are the same: a type has several names, and servers differ in which they report. */
