@@ -57,7 +57,7 @@ describe('somebody who can push and has no key', () => {
     push(mallory);
     pull(alice);
     const refusal =
-      'coffer: app.env:2: DB is not encrypted, but .coffer.yaml says to encrypt it ("git log -p app.env" shows which commit added it; if the value is right, run "coffer secrets encrypt app.env")';
+      'coffer: app.env:2: DB is not encrypted, but .coffer.yaml says to encrypt it (check who added it, e.g. with "git log -p app.env"; if the value is right, run "coffer secrets encrypt app.env")';
     const told = await used(alice, ['exec', '-f', 'app.env', '--', 'sh', '-c', 'printf %s "$DB"']);
     expect(told).toMatchObject({ exitCode: 1, stdout: '', stderr: `${refusal}\n` });
     expect(await alice.place.refused('secrets inject --in page.txt', 1)).toBe(refusal);
@@ -191,7 +191,9 @@ describe('somebody who changes the rules and puts a value in the clear in the pl
     // Once the nearer ones are gone that were used, those above apply again.
     await used(alice, `exec --yes -f sub/app.env -- true`);
     rmSync(alice.place.file('sub/.coffer.yaml'));
-    expect((await used(alice, running('sub/app.env'))).stderr).toContain('sub/.coffer.yaml no longer exists');
+    expect((await used(alice, running('sub/app.env'))).stderr).toContain(
+      'sub/.coffer.yaml no longer exists (.coffer.yaml has uncommitted changes)',
+    );
   });
 
   it('is told of who has new values encrypted with another key', async () => {

@@ -90,9 +90,14 @@ export async function parsedRules(bytes: Buffer, shown: string): Promise<readonl
   return rulesIn(document, shown);
 }
 
-/** Returns the last commit and author of a directory's rules; empty if they are not committed, or without git. */
+/**
+ * Describes the last change of a directory's rules: by the commit and author, unless it is not committed.
+ * @returns empty without git
+ */
 export function lastChangeIn(directory: string | undefined): string {
   if (directory === undefined) return '';
+  const status = git(directory, ['--no-optional-locks', 'status', '--porcelain', '--', RULES_NAME]);
+  if (status?.length) return ` (${RULES_NAME} has uncommitted changes)`;
   const told = git(directory, ['log', '-1', '--format=%h by %an', '--', RULES_NAME])?.toString().trim();
   return told ? ` (${RULES_NAME} was last changed in commit ${told})` : '';
 }

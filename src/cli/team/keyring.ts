@@ -310,7 +310,7 @@ function refuseDoubts(
   );
   const incomplete = () =>
     conflict(`the keyring is incomplete: ${told.join('; ')}`, {
-      hint: 'fetch the branch that has the missing file, then run "coffer team settle"',
+      hint: 'run "coffer team settle" to restore it from git; if that fails, first fetch the branch that has it',
     });
   if (state.holes.some(({ isGrave }) => isGrave) && !isExcused) throw incomplete();
   if (state.holes.length > 0) {

@@ -120,7 +120,7 @@ describe('a keyring', () => {
     });
     const before = repository.facts;
     expect(await repository.refused('team key rotate app', 1)).toBe(
-      `coffer: ${told} (fetch the branch that has the missing file, then run "coffer team settle")`,
+      `coffer: ${told} (run "coffer team settle" to restore it from git; if that fails, first fetch the branch that has it)`,
     );
     expect(repository.facts).toEqual(before);
   });
@@ -176,7 +176,7 @@ describe('rules that encrypt less than when a machine last used them', () => {
       (_, at) => `the rule for f${at}.env was removed, or applies to other files`,
     ).join('; ');
     expect(await repository.refused('secrets set a.env A two', 1)).toBe(
-      `coffer: .coffer.yaml may encrypt less than when it was last used here: ${losses}${more} (review the changes to .coffer.yaml; if they are right, use --yes)`,
+      `coffer: .coffer.yaml may encrypt less than when it was last used here: ${losses}${more} (.coffer.yaml has uncommitted changes) (review the changes to .coffer.yaml; if they are right, use --yes)`,
     );
     expect(repository.here.read('a.env')).toBe(before);
   });
