@@ -263,7 +263,8 @@ const keyOf = (name: string): string => basename(name, '.js');
 
 /**
  * Returns the main file. The other parts are next to it or, in a single executable, are assets, since `require` only
- * finds Node's own modules there.
+ * finds Node's own modules there. A part lacks a chunk if an upgrade replaced it while the program runs: each part is
+ * therefore searched once.
  * @param parts those that are loaded for chunks of their own
  */
 const mainFile = (
@@ -282,7 +283,13 @@ function load(name) {
   const known = loaded[name];
   if (known !== undefined) return known.exports;
   if (typeof name === 'string') return (loaded[name] = { exports: require(name) }).exports;
-  while (!(name in functions)) Object.assign(functions, loadPart(places[name] ?? rest.shift()));
+  while (!(name in functions)) {
+    const part = places[name] ?? rest.shift();
+    if (part === undefined)
+      throw new Error("the program's files were replaced while it was running, or are incomplete");
+    delete places[name];
+    Object.assign(functions, loadPart(part));
+  }
   const module = (loaded[name] = { exports: {} });
   functions[name](load, module, module.exports);
   return module.exports;

@@ -13,19 +13,28 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 let place: Place;
 
-/** Runs the command with only some of its parts beside it: loading another one fails. */
-function run(parts: readonly string[], ...words: readonly string[]): string {
+/** Installs the command with only some of its parts beside it. */
+function install(parts: readonly string[]): string {
   const directory = place.file('installed');
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(join(directory, 'dist'), { recursive: true });
   cpSync(join(root, 'bin'), join(directory, 'bin'), { recursive: true });
   for (const part of parts) cpSync(join(root, 'dist', part), join(directory, 'dist', basename(part)));
-  return execFileSync(process.execPath, [join(directory, 'bin/coffer'), ...words], {
+  return directory;
+}
+
+const runIn = (directory: string, ...words: readonly string[]): string =>
+  execFileSync(process.execPath, [join(directory, 'bin/coffer'), ...words], {
     cwd: place.directory,
     env: place.environment({}),
     encoding: 'utf8',
+    stdio: 'pipe',
+    timeout: 60_000,
   });
-}
+
+/** Runs the command with only some of its parts beside it: loading another one fails. */
+const run = (parts: readonly string[], ...words: readonly string[]): string =>
+  runIn(install(parts), ...words);
 
 const words = (line: string): readonly string[] => line.split(' ');
 
@@ -71,6 +80,14 @@ describe('the parts of the command', () => {
   it('have one for what changes a store', () => {
     const parts = ['coffer.cjs', 'coffer-everyday.cjs', 'coffer-changes.cjs'];
     expect(() => run(parts, ...words('transit keys rotate orders -q'))).not.toThrow();
+  });
+
+  it('are refused where an upgrade replaced one while the command runs, which does not search it for ever', () => {
+    const directory = install(PARTS);
+    writeFileSync(join(directory, 'dist/coffer-changes.cjs'), 'module.exports = {};\n');
+    expect(() => runIn(directory, ...words('transit keys rotate orders -q'))).toThrow(
+      "coffer: unexpected: the program's files were replaced while it was running, or are incomplete",
+    );
   });
 
   it('have one for tables alone', () => {
