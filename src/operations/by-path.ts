@@ -43,7 +43,7 @@ export async function findByPath(core: Core, request: PathRequest) {
     const served = COMMANDS.filter(([other]) => typeof endpoints.at(look, other, path).match !== 'string');
     const commands = served.map(([, command]) => `"${command} ${path}"`);
     const hint = commands.length > 0 ? `use ${alternatives(commands)}` : undefined;
-    throw unsupported(`${path} does not support this method`, { hint });
+    throw unsupported(`${path} does not support this operation`, { hint });
   }
   if (match === 'unsupported-path') {
     const near = nearPaths(request, routes, mounts);
@@ -75,10 +75,17 @@ const METHODS_OF_OTHERS = new Set(
 /** Name of a login method that needs no quotes in a command. */
 const PLAIN_NAME = /^[\w./-]+$/;
 
-/** Names the command that mounts what a path is for, or that lists what is mounted. */
+/** Names the command that mounts what a path is for, or that lists what is mounted, or the wrong part of the path. */
 function placeHint(request: PathRequest, routes: readonly ServedRoute[], isMounted: boolean): string {
-  if (!request.path.startsWith(LOGIN_PREFIX)) return 'list the mounts with "coffer mounts list"';
-  const commands = isMounted ? [] : enabling(request, routes);
+  if (request.path.startsWith('sys/')) return 'check the path after sys/';
+  if (!request.path.startsWith(LOGIN_PREFIX)) {
+    return isMounted
+      ? 'the mount exists: check the path after it'
+      : 'list the mounts with "coffer mounts list"';
+  }
+  if (isMounted)
+    return 'the login method there has no such path: list the login methods with "coffer auth list"';
+  const commands = enabling(request, routes);
   return commands.length === 0
     ? 'list the login methods with "coffer auth list"'
     : `enable the login method with ${alternatives(commands)}`;

@@ -130,7 +130,7 @@ const everybodyReads = () =>
   });
 
 const tooMany = (count: number) =>
-  invalid(`a workspace has at most ${MOST_CONSUMERS} remote state consumers, not ${count}`, {
+  invalid(`a workspace can have at most ${MOST_CONSUMERS} remote state consumers, not ${count}`, {
     field: '/data',
     hint: 'set global-remote-state to true to let all workspaces read the state',
   });

@@ -62,4 +62,13 @@ describe('a path of a login method that is not enabled', () => {
       'list the login methods with "coffer auth list"',
     );
   });
+
+  it.each([
+    ['transit/nonsense/x', 'the mount exists: check the path after it'],
+    ['sys/nonsense', 'check the path after sys/'],
+    ['nowhere/keys/x', 'list the mounts with "coffer mounts list"'],
+  ])('names the part of another path that is wrong: %s', async (path, advice) => {
+    const here = await DirectoryHere.withStore();
+    expect(await here.refused(`read ${path}`, 3)).toContain(`(${advice})`);
+  });
 });

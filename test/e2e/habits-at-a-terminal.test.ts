@@ -128,12 +128,14 @@ describe('a command at a terminal', () => {
       ['write auth/token/craete', 'auth/token/create'],
     ] as const)
       expect((await typed(line)).stderr).toContain(`(did you mean "${meant}"?)`);
-    expect((await typed('write transit/keys/app/freeze')).stderr).toContain('coffer mounts list');
+    expect((await typed('write transit/keys/app/freeze')).stderr).toContain(
+      'the mount exists: check the path after it',
+    );
   });
 
   it('names the commands for a path that another one was given, and how base64 is made', async () => {
     expect(await here.refused('read transit/decrypt/app', 2)).toBe(
-      'coffer: transit/decrypt/app does not support this method (use "coffer write transit/decrypt/app")',
+      'coffer: transit/decrypt/app does not support this operation (use "coffer write transit/decrypt/app")',
     );
     expect(await here.refused('write sys/policies/acl', 2)).toContain('(use "coffer list sys/policies/acl")');
     expect(await here.refused('write transit/encrypt/app plaintext=hello', 2)).toBe(

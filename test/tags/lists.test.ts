@@ -61,7 +61,7 @@ describe('the workspaces of an organization', () => {
     await tags.stateConsumers.replace({ id }, ids.slice(1));
     expect(await refused(tags.stateConsumers.add({ id }, ids.slice(0, 1)))).toMatchObject({
       kind: 'invalid',
-      message: 'a workspace has at most 1000 remote state consumers, not 1001',
+      message: 'a workspace can have at most 1000 remote state consumers, not 1001',
     });
     expect((await tags.stateConsumers.list({ id }, page, undefined)).total).toBe(1000);
     // One that was deleted makes room, and a caller who may see only one is shown that one.

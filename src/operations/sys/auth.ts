@@ -125,7 +125,7 @@ export const disable = operation({
   params: { path: methodPath },
   cli: {
     confirm: async (values) =>
-      `Disable ${String(values['path'])}/, delete its data and revoke all its tokens? ${FOR_GOOD}`,
+      `Disable login method ${String(values['path'])}/, delete its data and revoke all its tokens? ${FOR_GOOD}`,
     ...deletingNamed({
       async find({ path }, runner) {
         refuseTokenMethod(fullPath(String(path)) === 'auth/token');

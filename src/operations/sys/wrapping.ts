@@ -48,7 +48,7 @@ export const wrap = accessOperation({
   async run({ wrapTtl, sent = {} }) {
     if (wrapTtl === undefined) {
       throw invalid(ownWords('endpoint requires response wrapping to be used'), {
-        hint: 'send a duration, e.g. 5m, in the header X-Vault-Wrap-TTL',
+        hint: 'send the request with curl and the header "X-Vault-Wrap-TTL: 5m"',
       });
     }
     return { data: sent };
