@@ -119,7 +119,7 @@ export const otherNameRefused = (
 
 const inOtherValue = (name: string) => ({
   message: `some programs read ${name} as part of the value that begins here, so ${name} cannot be encrypted on its own`,
-  hint: 'close each quote on its own line, put no backslash before a quote or at the end of a line, and no spaces after "=" at the end of a line',
+  hint: 'close each quote on the line where it begins, put no backslash before a quote or at the end of a line, and no spaces after "=" at the end of a line',
 });
 const aliased = (name: string) => ({
   message: `this is an alias of ${name}: an encrypted value can have only one name`,

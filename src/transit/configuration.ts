@@ -196,7 +196,7 @@ const aboveLatest = (
   refusal(
     `cannot set min ${what} version of ${wanted}, latest key version is ${latestVersion}`,
     field,
-    `use a lower version, or run "coffer transit keys rotate ${name}" first (with --force if the key does not encrypt)`,
+    `use a lower version, or run "coffer transit keys rotate ${name}" first; a key that does not encrypt needs --force`,
   );
 
 const refusal = (message: string, field: string, hint: string): CofferError =>

@@ -88,12 +88,20 @@ export function requireOldVersion(
   if (number < oldest || number > latestVersion) {
     throw invalid(ownWords('no such key version'), {
       field: FIELD,
-      hint: `use a version from ${oldest} to ${latestVersion}`,
+      hint: oldVersions(oldest, latestVersion - 1),
     });
   }
   if (number < latestVersion) return;
   throw conflict(ownWords('the latest version of a key can be neither revoked nor destroyed'), {
     field: FIELD,
-    hint: `run "coffer transit keys rotate ${name}" first (with --force if the key does not encrypt), so that another version is used`,
+    hint: `run "coffer transit keys rotate ${name}" first; a key that does not encrypt needs --force`,
   });
 }
+
+/** Names the versions that may be chosen; the latest is none of them. */
+const oldVersions = (oldest: number, newest: number): string =>
+  newest < oldest
+    ? `this key has no version before ${newest + 1}`
+    : newest === oldest
+      ? `use version ${oldest}`
+      : `use a version from ${oldest} to ${newest}`;

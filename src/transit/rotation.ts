@@ -54,7 +54,7 @@ type VersionLimits = Pick<
  */
 function bothFirst(key: VersionLimits, oldest: number, reason = ''): string {
   const { name, latestVersion, minEncryptionVersion, minDecryptionVersion } = key;
-  if (oldest > latestVersion) return `the latest version of this key is ${latestVersion}`;
+  if (oldest > latestVersion) return `use a version up to ${latestVersion}, the latest of this key`;
   const decryption = Math.max(oldest, 1);
   // Versions that may encrypt must be able to decrypt.
   const encryption = Math.max(decryption, minDecryptionVersion);

@@ -54,7 +54,7 @@ describe('an error about a version below the minimum of its key', () => {
     );
     await here.ok(command);
     expect(await here.refused('transit keys trim orders --min-available-version 9 --yes', 2)).toContain(
-      '(the latest version of this key is 2)',
+      '(use a version up to 2, the latest of this key)',
     );
   });
 

@@ -101,7 +101,7 @@ describe('a change that would be refused', () => {
     const [{ id = '' } = {}] = (await here.json('slots list')) as { id: string }[];
     const refused = await typed(`slots remove ${id}`);
     expect(refused).toMatchObject({ exitCode: 1, asked: [] });
-    expect(refused.stderr).toContain('the last slot cannot be removed');
+    expect(refused.stderr).toContain('the last slot that works cannot be removed');
   });
 });
 

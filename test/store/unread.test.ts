@@ -73,7 +73,7 @@ describe('a document that cannot be read', () => {
 });
 
 describe('a slot that cannot be read', () => {
-  const last = 'the last slot cannot be removed: the store could never be unlocked again';
+  const last = 'the last slot that works cannot be removed: the store could never be unlocked again';
 
   it('is not counted among those that are left, nor for lost when it is another', async () => {
     const own = store.keyring.slotId;

@@ -139,7 +139,7 @@ async function removalOf(backend: Backend, root: RootKey, id: string) {
   // A slot that is only unreadable at the moment may be intact.
   const unread = problems.find((slot) => slot.id !== id && isUnavailable(slot.problem));
   if (unread !== undefined) throw unread.problem;
-  throw conflict('the last slot cannot be removed: the store could never be unlocked again', {
+  throw conflict('the last slot that works cannot be removed: the store could never be unlocked again', {
     field: 'id',
     hint: 'add another with "coffer slots add" first',
   });

@@ -118,12 +118,12 @@ describe('keys config', () => {
   it.each([
     ['keys config', { min_decryption_version: 4 }, 'use a lower version, or ROTATE'],
     ['keys config', { min_encryption_version: 4 }, 'use a lower version, or ROTATE'],
-    ['keys revoke', { version: 3 }, 'ROTATE, so that another version is used'],
+    ['keys revoke', { version: 3 }, 'ROTATE'],
   ])('%s with %j names the command that adds a version', async (operation, settings, hint) => {
     expect(await rejectionOf(operations.ask(operation, { name: 'orders', ...settings }))).toMatchObject({
       hint: hint.replace(
         'ROTATE',
-        'run "coffer transit keys rotate orders" first (with --force if the key does not encrypt)',
+        'run "coffer transit keys rotate orders" first; a key that does not encrypt needs --force',
       ),
     });
   });

@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { NamedKeyDocument } from '../../../src/transit/key-document.ts';
+import { rejectionOf } from '../../reference/thrown.ts';
 import { refused } from '../../refusal.ts';
 import { freshOperations, type Operations, type Raw } from './operations.ts';
 
@@ -83,6 +84,17 @@ describe('keys revoke', () => {
       min_decryption_version: 1,
     });
     expect(warnings).toEqual([]);
+  });
+
+  it('names the versions that can be revoked, of which the latest is none', async () => {
+    const hint = () => rejectionOf(ask('keys revoke', { version: 9 }));
+    expect(await hint()).toMatchObject({ hint: 'use a version from 1 to 2' });
+    await ask('keys config', { min_decryption_version: 2, min_encryption_version: 2 });
+    await ask('keys trim', { min_available_version: 2 });
+    expect(await hint()).toMatchObject({ hint: 'use version 2' });
+    await ask('keys config', { min_decryption_version: 3, min_encryption_version: 3 });
+    await ask('keys trim', { min_available_version: 3 });
+    expect(await hint()).toMatchObject({ hint: 'this key has no version before 3' });
   });
 
   it.each(['revoke', 'reinstate', 'destroy'])(

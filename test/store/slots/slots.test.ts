@@ -127,7 +127,7 @@ describe('administration of slots', () => {
     const { store, firstId } = await newStore();
     await expect(removeSlot(store, firstId)).rejects.toMatchObject({
       kind: 'conflict',
-      message: 'the last slot cannot be removed: the store could never be unlocked again',
+      message: 'the last slot that works cannot be removed: the store could never be unlocked again',
     });
     await expect(removeSlot(store, '0000000000000000')).rejects.toMatchObject({
       kind: 'not-found',
