@@ -26,7 +26,7 @@ export const addAgain = (slotId: string): string =>
 
 /** Hint for a lost list of slots, which holds everything about slots except their secrets. */
 export const LIST_LOST =
-  'run "coffer doctor --repair"; if the store has several key slots, run "coffer rekey --without-damaged", which keeps only the slot that you unlock with';
+  'if the store has only one key slot, run "coffer doctor --repair"; otherwise run "coffer rekey --without-damaged", which keeps only the slot that you unlock with';
 
 /** Creates the error for a missing part of a store. */
 export const missing = (place: Place, hint?: Text): CofferError =>

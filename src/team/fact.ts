@@ -130,7 +130,7 @@ export function parseFact(bytes: Buffer, path: string, isAnywhere = false): Fact
   if (CONTROLS.test(text)) refuse('has control characters');
   const cut = text.lastIndexOf('\nsignature ') + 1;
   const signature = text.slice(cut + 'signature '.length, -1);
-  if (cut === 0 || !text.endsWith('\n') || signature.includes('\n')) refuse('has no signature');
+  if (cut === 0 || !text.endsWith('\n') || signature.includes('\n')) refuse('does not end with a signature');
   const message = text.slice(0, cut);
   const digest = createHash('sha256').update(text).digest('base64url').slice(0, 22);
   const said = parseMessage(message);
@@ -139,7 +139,7 @@ export function parseFact(bytes: Buffer, path: string, isAnywhere = false): Fact
   const place = { id, message, signature, digest, path: own };
   const fact: Fact = { ...said, ...place, ...(said.kind === 'store' && ownOf(place.id)) };
   const isRight = said.title === undefined ? own.endsWith(`.${fact.id}`) : own === `${said.title}.${fact.id}`;
-  if (!isRight) refuse(`has the wrong name, it must be ${said.title ?? '…'}.${fact.id}`);
+  if (!isRight) refuse(`was renamed or modified: its content belongs in ${said.title ?? '…'}.${fact.id}`);
   return fact;
 }
 

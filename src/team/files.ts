@@ -74,9 +74,9 @@ export function loadFacts(directory: string, more: readonly MoreFile[] = []) {
     for (const entry of readdirSync(join(directory, below), { withFileTypes: true })) {
       const path = below === '' ? entry.name : `${below}/${entry.name}`;
       if (entry.isDirectory() && depth < DEPTH) walk(path, depth + 1);
-      else if (entry.isSymbolicLink()) blockers.push(`${path} is a link`);
+      else if (entry.isSymbolicLink()) blockers.push(`${path} is a symbolic link`);
       if (entry.isSymbolicLink() || (!entry.isFile() && !entry.isDirectory()))
-        strangers.set(path, 'is not a file');
+        strangers.set(path, entry.isSymbolicLink() ? 'is a symbolic link' : 'is not a file');
       if (!entry.isFile() || entry.name.endsWith(UNFINISHED)) continue;
       if (isOwnFile(directory, path)) continue;
       if (entry.name === '.gitattributes')
@@ -121,7 +121,7 @@ export function putFile(directory: string, path: string, bytes: Uint8Array): voi
   mkdirSync(folder, { recursive: true });
   for (const above of [directory, folder]) {
     if (!lstatSync(above).isDirectory())
-      throw conflict(`${above} is a link`, { hint: 'replace it with a directory' });
+      throw conflict(`${above} is a symbolic link`, { hint: 'replace it with a directory' });
   }
   const unfinished = `${target}${UNFINISHED}`;
   rmSync(unfinished, { force: true });

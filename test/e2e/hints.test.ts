@@ -222,7 +222,7 @@ const cases: readonly Case[] = [
   },
   {
     title: 'a lost list of several slots is made anew with the one that is used',
-    hint: '\'run "coffer doctor --repair"; if the store has several key slots, run "coffer rekey --without-damaged", which keeps only the slot that you unlock with\'',
+    hint: '\'if the store has only one key slot, run "coffer doctor --repair"; otherwise run "coffer rekey --without-damaged", which keeps only the slot that you unlock with\'',
     async follow() {
       await furnished();
       await damagedUntil('slots list', () => true);
@@ -234,7 +234,7 @@ const cases: readonly Case[] = [
   },
   {
     title: 'a lost list of the only slot is made anew by the repair',
-    hint: '\'run "coffer doctor --repair"; if the store has several key slots, run "coffer rekey --without-damaged", which keeps only the slot that you unlock with\'',
+    hint: '\'if the store has only one key slot, run "coffer doctor --repair"; otherwise run "coffer rekey --without-damaged", which keeps only the slot that you unlock with\'',
     async follow() {
       await here.ok('init');
       await here.ok('transit keys create orders');

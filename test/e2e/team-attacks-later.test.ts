@@ -48,7 +48,7 @@ describe('somebody who may push and has no key', () => {
     expect(await value(alice)).toBe('s3cret');
     rmSync(alice.place.file('.coffer/.gitattributes'));
     const { stdout } = await alice.place.run('team check');
-    expect(stdout).toContain('.coffer/a\\u001b[2J has no signature');
+    expect(stdout).toContain('.coffer/a\\u001b[2J does not end with a signature');
     expect(stdout).not.toContain('\u001b');
   });
 

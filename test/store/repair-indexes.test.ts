@@ -225,7 +225,7 @@ describe('any one file of a store', () => {
     else expect(found, file).not.toEqual([]);
     const { examination: all } = await repaired(aside);
     const findings = all.findings.filter(
-      ({ reason }) => reason !== 'was kept from before the repair of a damaged log',
+      ({ reason }) => reason !== 'is a copy from before the repair of a damaged log',
     );
     const examination = { ...all, findings };
     if (examination.findings.length === 0) {

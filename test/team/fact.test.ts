@@ -51,9 +51,9 @@ describe('a fact', () => {
 
   it('is none elsewhere than at its own place', () => {
     expect(refused(bob.message, `members/zoe.${bob.id}`)).toContain(
-      'has the wrong name, it must be members/bob.',
+      'was renamed or modified: its content belongs in members/bob.',
     );
-    expect(refused(bob.message, bob.path.toUpperCase())).toContain('has the wrong name');
+    expect(refused(bob.message, bob.path.toUpperCase())).toContain('was renamed or modified');
   });
 
   it.each([

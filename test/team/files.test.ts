@@ -72,10 +72,10 @@ describe('the directory of a keyring', () => {
     symlinkSync(elsewhere, join(directory, 'members'));
     expect(refusal(() => writeFact(directory, bob.message, 'AAAA'))).toMatchObject({
       kind: 'conflict',
-      message: `${join(directory, 'members')} is a link`,
+      message: `${join(directory, 'members')} is a symbolic link`,
     });
     expect(readdirSync(elsewhere)).toEqual([]);
-    expect(loadFacts(directory).blockers).toEqual(['members is a link']);
+    expect(loadFacts(directory).blockers).toEqual(['members is a symbolic link']);
   });
 
   it('has its own settings for git, and a warning where these are others', () => {

@@ -46,7 +46,7 @@ const LOG_IS_BACK =
   'had been repaired by an older release without the changes in the log; these changes are in the store again; running servers continue only after "coffer store accept" or a restart';
 
 /** Message about a log that was damaged, exchanged or deleted. */
-const LOG_REPLACED = 'was damaged and was replaced: everything that could still be read is kept';
+const LOG_REPLACED = 'was damaged or missing, and was replaced: everything that could still be read is kept';
 
 /** Flaw and its repair, if there is one. */
 interface MendableFlaw extends Flaw {
@@ -96,7 +96,7 @@ function* flawsOfLog(directory: StoreDirectory, state: StateName): Generator<Men
   for (const name of namesIn(layout.log).filter((each) => each.endsWith(KEPT)))
     yield {
       place: { file: join(layout.log, name) },
-      reason: 'was kept from before the repair of a damaged log',
+      reason: 'is a copy from before the repair of a damaged log',
       hint: 'delete the file once you are sure that nothing is missing',
     };
   try {

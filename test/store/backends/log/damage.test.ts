@@ -75,7 +75,7 @@ describe('one bit of a log with several records', () => {
       expect((await found(aside, ['0f'])).get('0f')).toBe('goes on');
       const rest = (await opened(aside).flaws()).map(({ reason }) => reason);
       expect(
-        rest.every((reason) => reason === 'was kept from before the repair of a damaged log'),
+        rest.every((reason) => reason === 'is a copy from before the repair of a damaged log'),
         rest.join(),
       ).toBe(true);
     }

@@ -29,7 +29,7 @@ async function said(
   return { flaws, done: done.filter((text) => !text.includes('.damaged ')) };
 }
 
-const REPLACED = 'log was damaged and was replaced: everything that could still be read is kept';
+const REPLACED = 'log was damaged or missing, and was replaced: everything that could still be read is kept';
 
 describe('what is lost of a log is said', () => {
   it('of a change that cannot be read, with its place and the one before it', async () => {

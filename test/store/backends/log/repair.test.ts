@@ -117,7 +117,7 @@ describe('the repair of a log', () => {
     await expect(commit(opened(directory), put('bb', '6'))).rejects.toMatchObject({ kind: 'corrupt' });
     const mended = await opened(directory).repair(async () => 1);
     expect(mended.map(({ done }) => done)).toEqual([
-      'was damaged and was replaced: everything that could still be read is kept',
+      'was damaged or missing, and was replaced: everything that could still be read is kept',
     ]);
     const { documents } = await seenIn(directory);
     expect(documents).toEqual({ aa: '5', '01': '1', '02': '2', '03': '3', '04': '4', '05': '5' });
