@@ -193,7 +193,9 @@ function privateKeyIn(bytes: Buffer): KeyObject | undefined {
   const kind = secret.text();
   const read = Object.hasOwn(READERS, kind) ? READERS[kind] : undefined;
   if (read === undefined)
-    throw unsupported(`unsupported private key type ${JSON.stringify(kind.slice(0, 64))}`);
+    throw unsupported(`unsupported private key type ${JSON.stringify(kind.slice(0, 64))}`, {
+      hint: 'use an ed25519 or RSA key',
+    });
   try {
     return createPrivateKey({ key: read(secret), format: 'jwk' });
   } catch (error) {

@@ -121,7 +121,7 @@ export function parseWrappedKeys(bytes: Buffer) {
     (newest, key) => (newest !== undefined && newest.generation > key.generation ? newest : key),
     undefined,
   );
-  if (current === undefined) throw damaged('its header holds no wrapped data key');
+  if (current === undefined) throw damaged('its header has no valid wrapped data key');
   const predecessor = found.find((key) => key !== current);
   const spare = halfOf(current.generation) === 0 ? second : first;
   const whole =

@@ -31,4 +31,5 @@ export const changedChunk = (index: number): CofferError =>
  * Creates the error for a last chunk that does not open: a truncated one cannot be distinguished from one that was
  * changed.
  */
-export const brokenEnd = (): CofferError => damaged('its end is missing, or was changed');
+export const brokenEnd = (): CofferError =>
+  damaged('its end is missing or was changed, or data was added after it');

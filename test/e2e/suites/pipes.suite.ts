@@ -71,7 +71,7 @@ export const pipesSuite: Suite = (here, { remote }) => {
       );
       expect(exitCode).toBe(4);
       expect(stderr).toBe(
-        'coffer: the envelope is damaged: its end is missing, or was changed (get a fresh copy of the file)\n',
+        'coffer: the envelope is damaged: its end is missing or was changed, or data was added after it (get a fresh copy of the file)\n',
       );
       expect(bytes.length % CHUNK).toBe(0);
       expect(bytes.length).toBeGreaterThan(0);

@@ -56,7 +56,7 @@ describe('the wrapped keys of a header', () => {
   ])('are refused: %s', (_, halves) => {
     expect(thrownBy(() => parseWrappedKeys(Buffer.concat(halves)))).toMatchObject({
       kind: 'inauthentic',
-      message: 'the envelope is damaged: its header holds no wrapped data key',
+      message: 'the envelope is damaged: its header has no valid wrapped data key',
     });
   });
 
@@ -116,7 +116,7 @@ describe('the wrapped keys of a header', () => {
       .copy(beyond, SIZE - 32);
     expect(thrownBy(() => parseWrappedKeys(Buffer.concat([beyond, empty])))).toMatchObject({
       kind: 'inauthentic',
-      message: 'the envelope is damaged: its header holds no wrapped data key',
+      message: 'the envelope is damaged: its header has no valid wrapped data key',
     });
   });
 

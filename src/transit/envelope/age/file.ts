@@ -267,7 +267,9 @@ export async function openAge({ header }: AgeFile, identities: readonly AgeIdent
 function noneOpens({ stanzas }: AgeHeader): CofferError {
   const isPassphrase = stanzas[0]?.type === SCRYPT;
   return denied(isPassphrase ? 'wrong passphrase' : 'no matching key for this file', {
-    hint: isPassphrase ? 'try again' : 'use another key of the store, or a private key with --identity',
+    hint: isPassphrase
+      ? 'try again'
+      : 'use a key that the file is encrypted for: a key of the store, or a private key with --identity',
   });
 }
 
