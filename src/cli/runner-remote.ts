@@ -162,7 +162,7 @@ function warnOfForeignSocket(session: Session, address: string): void {
 }
 
 const NO_TOKEN =
-  'no token given: use "coffer login", COFFER_TOKEN or --token-file; the owner of the store creates the first token with "coffer token create" while COFFER_ADDR and VAULT_ADDR are not set';
+  'no token given: use "coffer login", COFFER_TOKEN or --token-file; the owner of the store creates the first token on the server with "coffer token create --store DIRECTORY"';
 
 /** Message about a token that a request names, such as that of "token lookup TOKEN"; the one that asks was accepted. */
 const NAMED_TOKEN = /^bad token$/;

@@ -136,7 +136,7 @@ export class Session {
    */
   requireConsent(): void {
     if (this.mayChange) return;
-    throw invalid('cannot prompt for confirmation of a change that cannot be undone', {
+    throw invalid('cannot prompt for confirmation', {
       hint: 'use --yes to skip the confirmation',
     });
   }

@@ -48,7 +48,7 @@ it('a script that lacks only --yes is told so, and sends a server few requests, 
       ),
     ).toMatchObject({
       kind: 'invalid',
-      message: 'cannot prompt for confirmation of a change that cannot be undone',
+      message: 'cannot prompt for confirmation',
     });
   expect([...new Set(calls)]).toEqual(['sys capabilities-self']);
   expect(calls.length).toBeLessThan(100);

@@ -312,9 +312,7 @@ describe('an operation that asks first', () => {
   it('refuses before anything is read when nobody can be asked', async () => {
     const { exitCode, err, calls } = await run(['a', 'x'], { operation: withConfirm({}) });
     expect(exitCode).toBe(2);
-    expect(err).toBe(
-      'coffer: cannot prompt for confirmation of a change that cannot be undone (use --yes to skip the confirmation)\n',
-    );
+    expect(err).toBe('coffer: cannot prompt for confirmation (use --yes to skip the confirmation)\n');
     expect(calls).toEqual([]);
   });
 

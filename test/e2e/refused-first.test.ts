@@ -260,7 +260,7 @@ describe('input that no store would take', () => {
     ['store restore DIR/text --store DIR/new', 1, 'is not a store backup'],
     ['store copy DIR/locked DIR/store', 6, 'a store already exists in'],
     ['store copy DIR/locked DIR/filled', 1, 'is not empty'],
-    ['store copy DIR/nowhere DIR/new', 3, 'no store in'],
+    ['store copy DIR/nowhere DIR/new', 3, 'nowhere (give the location of an existing store for FROM)'],
     ['init --store DIR/text', 1, 'is a file'],
     ['init --store DIR/text/new', 1, 'part of the path is not a directory'],
     ['policy write x DIR/bad.hcl', 2, 'line 1, column 11'],

@@ -91,7 +91,7 @@ describe('what does not go together', () => {
     ['transit envelope rewrap orders', '--in: no file to rewrap (name the files with --in)'],
     [
       'transit envelope rewrap orders --in report.txt --recipient age1x',
-      '--recipient: report.txt is not an age file: it is encrypted with a named key and has no recipients',
+      '--recipient: report.txt is not an age file, and only those have recipients',
     ],
     [
       'login jwt --method kubernetes --address http://127.0.0.1:1',

@@ -78,7 +78,7 @@ export const command: Command = {
 };
 
 const noRecipients = (path: string) =>
-  invalid(`${path} is not an age file: it is encrypted with a named key and has no recipients`, {
+  invalid(`${path} is not an age file, and only those have recipients`, {
     field: RECIPIENT,
   });
 

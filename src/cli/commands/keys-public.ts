@@ -46,7 +46,7 @@ function recipientOf({ recipient }: PublicVersion): string {
   if (recipient !== undefined) return recipient;
   throw unsupported('keys of this type cannot be used as age recipients', {
     field: FORMAT,
-    hint: 'use a key of another type, see "coffer transit keys create --help"',
+    hint: 'create such a key with "coffer transit keys create NAME --type x25519"',
   });
 }
 

@@ -284,7 +284,7 @@ export const changePassphrase: OwnCommand = {
       const slot = slots.find(({ id }) => id === slotId);
       if (slot !== undefined && slot.kind !== 'passphrase') {
         throw conflict(`slot ${slotId} gets this passphrase from a command, so it cannot be changed here`, {
-          hint: `first change it in your password manager, then run "coffer slots add --command COMMAND" and "coffer slots remove ${slotId}"`,
+          hint: `change it in your password manager; then set COFFER_PASSPHRASE to the old one, and run "coffer slots add --command COMMAND" and "coffer slots remove ${slotId}"`,
         });
       }
       const passphrase = await newPassphrase(session, false, textOption(options, FILE));

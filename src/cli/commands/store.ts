@@ -1,5 +1,13 @@
 import { basename } from 'node:path';
-import { CofferError, closing, exists, expected, printPlace } from '../../ground/errors.ts';
+import {
+  asCofferError,
+  CofferError,
+  closing,
+  exists,
+  expected,
+  printPlace,
+  withOtherHint,
+} from '../../ground/errors.ts';
 import { copyStore } from '../../store/administration/copy.ts';
 import {
   type Examination,
@@ -207,7 +215,7 @@ export const copy: OwnCommand = {
       watched(session, (onProgress) =>
         copyStore({ from: source, to: target, onProgress, ...verification(session, given, source) }),
       ),
-    ).catch(namingTarget);
+    ).catch(namingPlaces);
     await forgetLastSeen(session, summary.id, target);
     await printDocument(session, summary);
     sayLeftOut(session, summary.leftOut);
@@ -215,8 +223,11 @@ export const copy: OwnCommand = {
   },
 };
 
-/** Names the argument to change: the hint about an existing store names --store, which is not used here. */
-function namingTarget(error: unknown): never {
+/** Names the argument to change: the hints about a store that exists or not name --store, which is not used here. */
+function namingPlaces(error: unknown): never {
+  const missing = asCofferError(error);
+  if (missing?.kind === 'not-found' && missing.message.startsWith('no store in '))
+    throw withOtherHint(missing, 'give the location of an existing store for FROM');
   const known = expected(error, 'exists');
   throw exists(known.texts.message, { hint: 'choose another location for TO', cause: error });
 }
