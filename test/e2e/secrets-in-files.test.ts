@@ -209,6 +209,7 @@ describe('a check for what should be encrypted and is not', () => {
     write('.coffer.yaml', 'rules:\n  - files: nothing\n    key: app\n');
     const found = await bare.shell('cd sub && coffer secrets check --staged');
     expect(found).toMatchObject({ exitCode: 1, stdout: 'sub/a b.env:1:A\n' });
+    expect(found.stderr).toContain("(coffer secrets encrypt 'a b.env' && git add 'a b.env')");
     await git('add', "'sub/a b.env'");
     expect(await bare.run('secrets check --staged')).toMatchObject({ exitCode: 0, stdout: '' });
     await git('commit', '-qm', 'one');

@@ -22,6 +22,7 @@ import { shellWord } from '../terminal/shell-word.ts';
 import { visible } from '../terminal/visible.ts';
 
 const STAGED = 'staged';
+const IN_REPOSITORY = 'run it in the repository';
 
 export const command: Command = {
   arguments: [
@@ -151,12 +152,16 @@ async function report(
 function remedy(findings: Findings, isStaged: boolean, unruled: ReadonlySet<string>): string {
   const byKey = Map.groupBy(new Set(findings.map(({ file }) => file)), (file) => unruled.has(file));
   const commands = [...byKey].map(([isWithoutKey, files]) => {
-    const words = files.length > MOST_FILES ? 'FILE...' : files.map(shellWord).join(' ');
+    const named = isStaged ? files.map(fromHere) : files;
+    const words = files.length > MOST_FILES ? 'FILE...' : named.map(shellWord).join(' ');
     const key = isWithoutKey ? ' --key NAME' : '';
     return `coffer secrets encrypt ${words}${key}${isStaged ? ` && git add ${words}` : ''}`;
   });
   return commands.join(' && ');
 }
+
+/** Returns a path from the top of the working tree as a command to paste needs it, in the working directory. */
+const fromHere = (path: string): string => relative('.', join(workingTree('.', IN_REPOSITORY), path));
 
 /** Maximum number of files that a command to paste names. */
 const MOST_FILES = 3;
@@ -170,12 +175,12 @@ const LINES = { member: 'findings', as: 'lines' } as const;
 async function reportLackingFacts(session: Session, files: readonly ReadFile[]): Promise<boolean> {
   const { filesLackingFacts } = await import('../team/staged-facts.ts');
   const lacking = filesLackingFacts(
-    workingTree('.', 'run it in the repository'),
+    workingTree('.', IN_REPOSITORY),
     files.map(({ path, file }) => ({ path, values: file.places.flatMap(({ sealed }) => sealed ?? []) })),
   );
   for (const { path, what, keyring, fact } of lacking)
     session.fail(
-      `${path} needs ${what}, but ${keyring}/${fact} is not staged (run "git add ${shellWord(keyring)}")`,
+      `${path} needs ${what}, but ${keyring}/${fact} is not staged (run "git add ${shellWord(fromHere(keyring))}")`,
     );
   return lacking.length > 0;
 }
