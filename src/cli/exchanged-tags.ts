@@ -103,13 +103,16 @@ function rightCommand(
 ): readonly string[] {
   const organization = textOption(everywhere, 'org');
   const org = organization === undefined ? [] : ['--org', organization];
+  // Some commands have this option themselves.
+  const withOrganization = (options: readonly string[]): readonly string[] =>
+    options.includes('--org') ? options : [...options, ...org];
   const [name = '', ...more] = names;
   if (path[0] === 'tags') {
     const options = new Map<string, OptionValue>(given.options).set(kind, names);
-    return ['coffer', ...path, ...tags, ...typedOptions(command, options), ...org];
+    return ['coffer', ...path, ...tags, ...withOrganization(typedOptions(command, options))];
   }
   if (more.length === 0)
-    return ['coffer', ...path, name, ...tags, ...typedOptions(command, given.options), ...org];
+    return ['coffer', ...path, name, ...tags, ...withOrganization(typedOptions(command, given.options))];
   const act = path.at(-1) === 'untag' ? 'detach' : 'attach';
   return ['coffer', 'tags', act, ...tags, `--${kind}`, ...names, ...org];
 }

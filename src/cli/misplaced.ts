@@ -181,6 +181,8 @@ function withSignatureAsOption(
   const rest = typedOptions(command, others);
   const value = typed !== '' && second !== '' ? [second] : [];
   const from = value.length > 0 ? [] : ['--in', input];
+  // The file that was signed, in the place of the key.
+  const isFile = !isExchanged && isRegularFile(key);
   const withOption = (text: string): string =>
     run(...path, key, ...value, '--signature', text, ...from, ...rest);
   const why = isExchanged ? `${KEY_FIRST}: ` : '';
@@ -191,7 +193,7 @@ function withSignatureAsOption(
     error,
     isCiphertext(signature)
       ? `${signature} is a file: ${withOption(`@${signature}`)}`
-      : `${signature} is the signature of a file: ${run('verify', input, signature, '--key', key)}`,
+      : `${signature} is the signature of a file: ${isFile ? run('verify', key, signature, '--key', 'NAME') : run('verify', input, signature, '--key', key)}`,
   );
 }
 

@@ -60,6 +60,9 @@ describe('a tag and what is to have it, exchanged', () => {
     expect((await here.run('transit keys tag env:prod orders')).err).toContain(
       '(the key comes first, then its tags: run "coffer transit keys tag orders env:prod")',
     );
+    expect((await here.run('transit keys tag env:prod orders --org acme')).err).toContain(
+      'run "coffer transit keys tag orders env:prod --org acme")',
+    );
   });
 
   it('are not said to be exchanged if the first one is no workspace, or the second one no tag', async () => {

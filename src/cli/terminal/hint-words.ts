@@ -17,8 +17,6 @@ const PLACES: readonly (readonly [flag: string, words?: ReadonlySet<string>])[] 
 ];
 /** Words before a command, in quotation marks, that a hint says to run. */
 const BEFORE_COMMAND = /\b(?:run|with|use|see) $/;
-/** Words after a command that the owner of the store may have to run elsewhere. */
-const ELSEWHERE = ', with COFFER_ADDR';
 /** Commands that depend on no place, or name one. */
 const PLACELESS = /^coffer (?:help|keygen|serve|team|version)\b|--(?:help|store|address)\b/;
 
@@ -31,9 +29,9 @@ export function inSamePlace(hint: string, everywhere: ReadonlyMap<string, Option
   const parts = hint.split('"');
   return parts
     .map((part, at) => {
-      const [before = '', after = ''] = [parts[at - 1], parts[at + 1]];
+      const before = parts[at - 1] ?? '';
       const isSuggested = at % 2 === 1 && part.startsWith('coffer ') && BEFORE_COMMAND.test(before);
-      if (!isSuggested || PLACELESS.test(part) || after.startsWith(ELSEWHERE)) return part;
+      if (!isSuggested || PLACELESS.test(part)) return part;
       const [, word = ''] = part.split(' ', 2);
       const options = PLACES.flatMap(([flag, words]) => {
         const value = everywhere.get(flag);
