@@ -17,8 +17,9 @@ const WITH_NEW_KEYS: ReadonlyMap<string, string> = new Map([
   ['agent offer', ENCRYPTING],
 ]);
 
-/** Protocols of the agent that need a key of another type. */
-const BY_PROTOCOL: readonly (readonly [flag: string, type: string])[] = [
+/** Options with which a command needs a key of another type: protocols of the agent, and recipients of age. */
+const BY_OPTION: readonly (readonly [flag: string, type: string])[] = [
+  ['recipient', FOR_AGE],
   ['ssh', SIGNING],
   ['pkcs11', ' --type ecdsa-p256'],
   ['age', FOR_AGE],
@@ -29,11 +30,9 @@ const BY_PROTOCOL: readonly (readonly [flag: string, type: string])[] = [
  * @returns undefined if the command needs the key that has made its input
  */
 export function keyCreation({ path, given }: Invocation, name: string): string | undefined {
-  const words = path.join(' ');
-  const fallback = WITH_NEW_KEYS.get(words);
+  const fallback = WITH_NEW_KEYS.get(path.join(' '));
   if (fallback === undefined) return undefined;
-  const [, usual = fallback] =
-    words === 'agent offer' ? (BY_PROTOCOL.find(([flag]) => given.options.has(flag)) ?? []) : [];
+  const [, usual = fallback] = BY_OPTION.find(([flag]) => given.options.has(flag)) ?? [];
   const key = shellWord(name);
   return `to create it, run "coffer transit keys create ${key}${usual}"; "coffer transit keys list" lists the keys`;
 }

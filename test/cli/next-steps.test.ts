@@ -22,6 +22,7 @@ describe('a key that does not exist', () => {
     'transit hmac rel hi',
     'transit datakey plaintext rel',
     'transit envelope encrypt rel --in f --out f.coffer',
+    'transit envelope encrypt --recipient rel --in f --out f.age',
     'agent offer rel --ssh',
     'agent offer rel --age',
     'agent offer rel --pkcs11',

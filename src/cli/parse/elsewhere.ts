@@ -213,8 +213,8 @@ const OF_GPG: readonly (readonly [string, string])[] = [
   ),
   [
     'import',
-    'use "coffer transit import NAME --in FILE" for a key of your own; those of others need no import: ' +
-      '--public-key and --recipient take them',
+    'use "coffer transit import NAME --in FILE" for a key of your own, as PEM, base64 or an age identity; ' +
+      'public keys of others need no import: --public-key and --recipient take them',
   ],
   ...each(
     ['p', 'symmetric', 'passphrase'],
