@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { listedOffers } from '../../../src/cli/agent/offers.ts';
 import { answeredSession } from '../answering.ts';
+import { DirectoryHere } from '../directory-here.ts';
 
 const offer = { mount: 'transit', key: 'app', uses: ['sign'], confirm: true };
 
@@ -23,4 +24,13 @@ it.each<[unknown, readonly unknown[]]>([
 ])('the keys that an agent offers are those of its answer %j', async (data, offers) => {
   const { session } = answeredSession(() => data);
   expect(await listedOffers(await session.runner())).toEqual(offers);
+});
+
+it('an offer says on a terminal how its programs find the agent, if they need variables for that', async () => {
+  const here = await DirectoryHere.withStore();
+  await here.ok('transit keys create app');
+  await here.ok('transit keys create inbox --type x25519');
+  const said = async (line: string) => (await here.run(line, { terminals: ['err'] })).err;
+  expect(await said('agent offer app --sops')).toContain(`Run 'eval "$(coffer agent env --sops)"' so that`);
+  expect((await said('agent offer inbox --age')).trim()).toBe('Offered inbox to age.');
 });

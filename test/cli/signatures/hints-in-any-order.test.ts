@@ -60,6 +60,7 @@ describe('the hint about words for a signature', () => {
     'releases kept.txt',
     'releases --signature kept.txt --in notes.txt',
     'releases notes.txt.sig',
+    'notes.txt notes.txt.sig',
     'releases --signature notes.txt.sig --in notes.txt',
     'releases --signature @notes.txt.sig --in notes.txt',
   ])('names a command that verifies: transit verify %s', async (words) => {
