@@ -19,19 +19,27 @@ const PLACES: readonly (readonly [flag: string, words?: ReadonlySet<string>])[] 
 const BEFORE_COMMAND = /\b(?:run|with|use|see) $/;
 /** Commands that depend on no place, or name one. */
 const PLACELESS = /^coffer (?:help|keygen|serve|team|version)\b|--(?:help|store|address)\b/;
+/** Commands that work on a store itself, and refuse `--address`. */
+const LOCAL = /^coffer (?:agent|doctor|init|lock|passphrase|rekey|slots|store|unlock)\b/;
 
 /**
- * Adds the options that name a place to the commands of a hint, which would otherwise look elsewhere.
+ * Adds the options that name a place to the commands of a hint, which would otherwise look elsewhere. With a server,
+ * commands that work on a store itself are for the machine of the server.
  * @param everywhere options of the command that gives the hint
  */
 export function inSamePlace(hint: string, everywhere: ReadonlyMap<string, OptionValue> | undefined): string {
   if (everywhere === undefined || everywhere.size === 0) return hint;
   const parts = hint.split('"');
+  const isRemote = everywhere.has('address');
   return parts
     .map((part, at) => {
       const before = parts[at - 1] ?? '';
       const isSuggested = at % 2 === 1 && part.startsWith('coffer ') && BEFORE_COMMAND.test(before);
-      if (!isSuggested || PLACELESS.test(part)) return part;
+      if (!isSuggested || PLACELESS.test(part)) {
+        const isLocal = at > 1 && isRemote && LOCAL.test(before) && BEFORE_COMMAND.test(parts[at - 2] ?? '');
+        return isLocal ? ` on the server${part}` : part;
+      }
+      if (isRemote && LOCAL.test(part)) return part;
       const [, word = ''] = part.split(' ', 2);
       const options = PLACES.flatMap(([flag, words]) => {
         const value = everywhere.get(flag);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inFlags } from '../../../src/cli/terminal/hint-words.ts';
+import { inFlags, inSamePlace } from '../../../src/cli/terminal/hint-words.ts';
 
 const labelOf = (field: string): string | undefined =>
   ({ key_type: '--type', token_ttl: '--token-ttl' })[field];
@@ -15,5 +15,24 @@ describe('inFlags', () => {
     ["'other_name' is unknown", "'other_name' is unknown"],
   ])('turns %s into %s', (text, shown) => {
     expect(inFlags(text, labelOf)).toBe(shown);
+  });
+});
+
+describe('inSamePlace', () => {
+  it.each([
+    ['run "coffer transit keys list"', 'run "coffer transit keys list --address http://c:8200"'],
+    [
+      'on purpose, run "coffer store accept"; if not',
+      'on purpose, run "coffer store accept" on the server; if not',
+    ],
+    ['run "coffer rekey"', 'run "coffer rekey" on the server'],
+  ])('turns %s for the user of a server into %s', (hint, shown) => {
+    expect(inSamePlace(hint, new Map([['address', 'http://c:8200']]))).toBe(shown);
+  });
+
+  it('keeps the store in commands on the store itself', () => {
+    expect(inSamePlace('run "coffer rekey"', new Map([['store', './s']]))).toBe(
+      'run "coffer rekey --store ./s"',
+    );
   });
 });
