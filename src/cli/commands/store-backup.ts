@@ -94,8 +94,7 @@ export const verify: OwnCommand = {
   details:
     'Reads the backup as "coffer store restore" does, but writes nothing. Decrypts everything in the backup, ' +
     'and checks that its indexes are correct. One of the secrets that the store had when it was backed up is required. If ' +
-    'anything is damaged, the damage is listed and the exit code is 1. To check the store itself, run "coffer ' +
-    'doctor".',
+    'the file or anything in it is damaged, the exit code is 1. To check the store itself, run "coffer doctor".',
   examples: [
     ['coffer store verify coffer.backup', 'Check that a backup can be restored'],
     [

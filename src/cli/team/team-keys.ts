@@ -369,6 +369,6 @@ const notBelieved = (
   denied(
     `version ${value.version} of key "${value.key}" ${whoHad(keyring, version)}: the value may not be from the team`,
     {
-      hint: `if the value is right, run "coffer secrets rewrap ${path ?? 'FILE'}"`,
+      hint: `if the value is right, run "coffer secrets rewrap ${path ?? 'FILE'}" on a terminal, or with --yes`,
     },
   );
