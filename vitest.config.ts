@@ -2,11 +2,12 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/durations.ts';
 import { growsLong, sharesProcess, testFiles } from './test/kinds.ts';
+import { ONLY_LONGER } from './test/long.ts';
 import { Report } from './test/report.ts';
 import { SEED, SEED_VARIABLE } from './test/seed.ts';
 
 /** What `npm test` has just done is not done again: only what makes other choices, or more of them. */
-const files = testFiles.filter((path) => process.env['ONLY_LONGER'] !== '1' || growsLong(path));
+const files = testFiles.filter((path) => process.env[ONLY_LONGER] !== '1' || growsLong(path));
 const faults = files.filter((path) => path.startsWith('test/faults/'));
 const behaviour = files.filter((path) => !faults.includes(path));
 

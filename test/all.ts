@@ -1,13 +1,14 @@
 /**
  * The long proof: `npm run test:all`. Everything that is tried here, with fresh choices: all tests, PostgreSQL's and the faults among them, then
  * the fuzz. A part that fails does not hide the next one; the last line has the sums of all. With `--only-longer`, what makes the same choices as `npm
- * test` is left out.
+ * test` is left out, and a third of the largest parts.
  */
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ONLY_LONGER } from './long.ts';
 import { SEED, SEED_VARIABLE } from './seed.ts';
 import { SUMS_VARIABLE, sumsIn } from './sums.ts';
 
@@ -28,7 +29,7 @@ try {
     LONG: '1',
     [SEED_VARIABLE]: SEED,
     [SUMS_VARIABLE]: sums,
-    ONLY_LONGER: process.argv.includes('--only-longer') ? '1' : process.env['ONLY_LONGER'],
+    [ONLY_LONGER]: process.argv.includes('--only-longer') ? '1' : process.env[ONLY_LONGER],
   };
   const failed = PARTS.filter((part) => {
     const { status } = spawnSync(process.execPath, part, { cwd: root, env: environment, stdio: 'inherit' });

@@ -49,6 +49,7 @@ const SAME_IN_MORE_WORK = new Set([
   'test/e2e/kept-directory.ts',
   'test/e2e/ssh-keys.ts',
   'test/e2e/team-people.ts',
+  'test/light-argon2.ts',
   'test/light-work.ts',
   'test/rsa-keys.ts',
 ]);

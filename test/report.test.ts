@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { TestCase, TestModule } from 'vitest/node';
+import { isDaily, isLong } from './long.ts';
 import { Report } from './report.ts';
+import { daily, sampled } from './sampled.ts';
 import { SEED } from './seed.ts';
 import { seeded } from './seeded.ts';
 
@@ -36,7 +38,7 @@ describe('the report of a run', () => {
       file('test/a.test.ts', "keeps 2^3 (of 'em) > all", 'failed', 5),
       file('test/b.test.ts', 'is', 'passed', 5),
     );
-    const long = process.env['LONG'] === '1' ? 'LONG=1 ' : '';
+    const long = `${isLong ? 'LONG=1 ' : ''}${isDaily ? 'ONLY_LONGER=1 ' : ''}`;
     expect(lines.filter((line) => line.startsWith('to repeat'))).toEqual([
       `to repeat: COFFER_TEST_SEED=${SEED} ${long}npx vitest run test/a.test.ts -t '^keeps 2\\^3 \\(of '\\''em\\) > all$'`,
     ]);
@@ -68,5 +70,19 @@ describe('the seed of a run', () => {
     expect(draw()).toBe(draw());
     expect(draw('one')).toBe(draw('one'));
     expect(draw('one')).not.toBe(draw('another'));
+  });
+});
+
+describe('the cases of a run', () => {
+  it('are all in the long proof, two of each three in that of a day, else one of ten, drawn by the seed', () => {
+    const all = [...Array(90).keys()];
+    const part = isDaily ? 60 : 90;
+    expect(daily(all, seeded())).toHaveLength(part);
+    expect(sampled(all, seeded())).toHaveLength(isLong ? part : 9);
+    for (const few of [[], [1], [1, 2]]) expect(daily(few, seeded())).toEqual(few);
+    if (isDaily) {
+      const drawn = Array.from({ length: 30 }, (_, round) => daily(all, seeded(`${round}`)));
+      expect(new Set(drawn.flat())).toEqual(new Set(all));
+    }
   });
 });

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 import { recordDurations } from './durations.ts';
-import { isLong } from './long.ts';
+import { isDaily, isLong, ONLY_LONGER } from './long.ts';
 import { SEED, SEED_VARIABLE } from './seed.ts';
 import { addSum } from './sums.ts';
 
@@ -50,7 +50,7 @@ const repeatTest = (test: TestCase): string =>
   `${repeatFile(test.module)} -t ${quoted(`^${escaped(test.fullName)}$`)}`;
 
 const repeatFile = (module: TestModule): string =>
-  `${SEED_VARIABLE}=${SEED} ${isLong ? 'LONG=1 ' : ''}npx vitest run ${pathOf(module)}`;
+  `${SEED_VARIABLE}=${SEED} ${isLong ? 'LONG=1 ' : ''}${isDaily ? `${ONLY_LONGER}=1 ` : ''}npx vitest run ${pathOf(module)}`;
 
 const pathOf = (module: TestModule): string => relative(process.cwd(), module.moduleId);
 

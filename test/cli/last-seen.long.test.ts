@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isSlow } from '../long.ts';
+import { isSlow, ofDay } from '../long.ts';
 import { seeded } from '../seeded.ts';
 import { newSchema } from '../store/postgres/database.ts';
 import { initWithKey } from '../store/postgres/document.ts';
@@ -8,9 +8,9 @@ import { sharedDatabase } from '../store/postgres/run.ts';
 import { newStoreDirectory, temporaryDirectory } from '../store/temporary-store.ts';
 import { SeeingCommand } from './last-seen.ts';
 
-const COMMANDS = isSlow ? 10_000 : 2_500;
+const COMMANDS = isSlow ? 10_000 : ofDay(2_500);
 /** The alarms that were false came from databases, where commands do not wait for each other's files. */
-const COMMANDS_ON_FILES = isSlow ? 2_000 : 500;
+const COMMANDS_ON_FILES = isSlow ? 2_000 : ofDay(500);
 const AT_ONCE = 32;
 /** Between the look of a command and its comparison. */
 const LONGEST_DELAY_MS = 50;

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { withoutLast } from '../../src/ground/trim.ts';
 import { isLong } from '../long.ts';
 import { processorMsUntil } from '../processor-time.ts';
+import { daily } from '../sampled.ts';
 import { seeded } from '../seeded.ts';
 import { hurtfulTexts, mixedTexts, nestedDer } from './hurtful.ts';
 import { PARSERS, type Parser } from './parsers.ts';
@@ -62,7 +63,7 @@ async function dearOf({ take, starts, oneIn = 1 }: Parser): Promise<readonly str
   const mixed = isLong ? mixedTexts((of) => chance.pick(of), Math.ceil(MORE / share), starts) : [];
   const texts = [...all.filter((_, index) => index % share === offset), ...mixed];
   const dear: string[] = [];
-  for (const { what, of } of texts) {
+  for (const { what, of } of daily(texts, chance)) {
     if (await isDear((length) => take(of(length)))) dear.push(what);
   }
   return dear;

@@ -6,7 +6,7 @@ import type { Chance } from '../chance.ts';
 import { valueFor } from '../fuzz/request-values.ts';
 import { Secrets } from '../fuzz/secrets.ts';
 import { openServedWorld, type ServedWorld } from '../fuzz/served-world.ts';
-import { isLong, isSlow } from '../long.ts';
+import { isDaily, isLong, isSlow, ofDay } from '../long.ts';
 import { processorMs, processorMsUntil } from '../processor-time.ts';
 import { seeded } from '../seeded.ts';
 import { issueToken, ownersCall } from '../servers/owner.ts';
@@ -24,10 +24,10 @@ const LOOKS = 8;
 const MOST_TIMES_AS_DEAR = 8;
 const FREE_MS = 25;
 /** Texts that each parameter is sent, one after the other, beside all that is no text. */
-const TEXTS = isSlow ? 24 : isLong ? 8 : 2;
+const TEXTS = isSlow ? 24 : isLong ? ofDay(8) : 2;
 /** Of the ways to send something, one in so many is tried where not all are; of those that get as far as the work itself, fewer. */
-const ONE_IN = isLong ? 1 : 24;
-const ONE_IN_WORK = isLong ? 2 : 160;
+const ONE_IN = isDaily ? 2 : isLong ? 1 : 24;
+const ONE_IN_WORK = isDaily ? 3 : isLong ? 2 : 160;
 /** What leaves less for the requests after it. */
 const RUINOUS = /^(?:mounts\.remove|token\.revoke.*|orgs\.delete|transit\.keys\.delete)$/;
 

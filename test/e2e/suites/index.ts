@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { Chance, streamOf } from '../../chance.ts';
+import { daily } from '../../sampled.ts';
 import { SEED } from '../../seed.ts';
 import type { Place, Target } from '../harness.ts';
 import { batchSuite } from './batch.suite.ts';
@@ -91,7 +92,7 @@ function oneOfThree(
   those: Readonly<Record<string, Suite>>,
   { name }: Target,
 ): Readonly<Record<string, Suite>> {
-  const chance = new Chance(Number(SEED), streamOf(name), 0);
+  const chance = chanceOf(name);
   const titles = Object.entries(those);
   return Object.fromEntries(
     Array.from({ length: Math.ceil(titles.length / 3) }, (_, index) =>
@@ -100,8 +101,10 @@ function oneOfThree(
   );
 }
 
+const chanceOf = (name: string): Chance => new Chance(Number(SEED), streamOf(name), 0);
+
 function describeSuites(target: Target, those: Readonly<Record<string, Suite>>): void {
-  for (const [title, suite] of Object.entries(those)) {
+  for (const [title, suite] of daily(Object.entries(those), chanceOf(`daily ${target.name}`))) {
     describe(`${title}, on ${target.name}`, () => {
       let running: Awaited<ReturnType<Target['start']>> | undefined;
       beforeAll(async () => {

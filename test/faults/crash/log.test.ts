@@ -8,7 +8,7 @@ import { afterAll, describe, it, vi } from 'vitest';
 import { FilesBackend } from '../../../src/store/backends/files/files-backend.ts';
 import { checkpoint } from '../../../src/store/backends/files/log/checkpoint.ts';
 import type * as Format from '../../../src/store/backends/files/log/format.ts';
-import { isLong, rounds } from '../../long.ts';
+import { isLong, ofDay, rounds } from '../../long.ts';
 import { sampled } from '../../sampled.ts';
 import { seeded } from '../../seeded.ts';
 import { becomeFormat1 } from '../../store/format-1.ts';
@@ -55,7 +55,7 @@ vi.mock('../../../src/store/backends/files/log/format.ts', async (original) => {
 /** Boots: of those who do what is recorded, of whoever comes next, and of who looks at what is left in the end. */
 const [FIRST, NEXT, AFTERWARDS] = [1, 2, 3];
 
-const STATES = { once: isLong ? 600 : 20, firsts: rounds(20), each: isLong ? 8 : 2 };
+const STATES = { once: isLong ? ofDay(600) : 20, firsts: rounds(20), each: isLong ? ofDay(8) : 2 };
 /** More power cuts than leave different disks after few steps: each is tried. */
 const FEW = 40;
 

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { initStore } from '../../../src/store/administration/init.ts';
 import { binary } from '../../e2e/harness.ts';
-import { isLong, rounds } from '../../long.ts';
+import { isLong, ofDay, rounds } from '../../long.ts';
 import { seeded } from '../../seeded.ts';
 import { issueToken, KEY, MASTER_KEY } from '../../servers/serving.ts';
 import { Cluster } from './cluster.ts';
@@ -14,11 +14,11 @@ import { Member } from './fleet.ts';
 import { whyNoDatabase } from './installed.ts';
 
 const missing = whyNoDatabase();
-const OPERATIONS = isLong ? 2000 : 20;
+const OPERATIONS = isLong ? ofDay(2000) : 20;
 const COMMANDS = rounds(20);
 const LATE_VERSIONS = isLong ? 20 : 5;
 /** One that serves and the database at least. */
-const KILLS = isLong ? 50 : 2;
+const KILLS = isLong ? ofDay(50) : 2;
 /** Rotations of each key before and after something happens. */
 const SOME = isLong ? 10 : 3;
 const PLAINTEXT = Buffer.from('attack at dawn').toString('base64');
