@@ -102,7 +102,7 @@ const OPTION = /^(namespaces|valid-after|valid-before)="((?:\\"|[^"\\]|\\(?!"))*
 function parseOptions(text: string) {
   const values = new Map<string, string>();
   let isAuthority = false;
-  if (text.endsWith(',')) return 'ends with a comma';
+  if (text.endsWith(',')) return 'has options that end with a comma';
   for (let rest = text; rest !== ''; ) {
     const [flag] = FLAG.exec(rest) ?? [];
     const [option, name = '', value = ''] = OPTION.exec(rest) ?? [];

@@ -113,7 +113,7 @@ export function parseMinisignSignature(text: string): MinisignSignature {
     commentSignature?.length === SIGNATURE_BYTES &&
     comment.startsWith(TRUSTED) &&
     rest.length === 0;
-  if (!isWhole) throw invalid('the minisign signature is incomplete');
+  if (!isWhole) throw invalid('the minisign signature is incomplete or damaged');
   const algorithm = bytes.subarray(0, PURE.length).toString('latin1');
   if (algorithm !== PURE && algorithm !== HASHED) throw unsupported('unknown minisign signature algorithm');
   return {

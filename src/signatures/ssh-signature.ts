@@ -134,7 +134,7 @@ export function parseSshSignature(text: string): SshSignature {
   const lines = text.trim().split(/\r?\n/);
   const base64 = lines.slice(1, -1).join('');
   const isArmored = lines[0] === BEGIN && lines.at(-1) === END && /^[A-Za-z0-9+/]+={0,2}$/.test(base64);
-  if (!isArmored || base64.length > MAX_BYTES * 1.4) throw invalid(`${what} is incomplete`);
+  if (!isArmored || base64.length > MAX_BYTES * 1.4) throw invalid(`${what} is incomplete or damaged`);
   const reader = new SshReader(Buffer.from(base64, 'base64'), what);
   if (reader.bytes(MAGIC.length).toString('latin1') !== MAGIC)
     throw invalid(`${what} is not an SSH signature`);

@@ -141,7 +141,7 @@ describe('an SSH signature', () => {
 
   it('is refused unread when it is longer than any', () => {
     const text = `-----BEGIN SSH SIGNATURE-----\n${'A'.repeat(92_000)}\n-----END SSH SIGNATURE-----`;
-    expect(() => parseSshSignature(text)).toThrow('this SSH signature is incomplete');
+    expect(() => parseSshSignature(text)).toThrow('this SSH signature is incomplete or damaged');
   });
 });
 
