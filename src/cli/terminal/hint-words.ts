@@ -19,8 +19,9 @@ const PLACES: readonly (readonly [flag: string, words?: ReadonlySet<string>])[] 
 const BEFORE_COMMAND = /\b(?:run|with|use|see) $/;
 /** Commands that depend on no place, or name one. */
 const PLACELESS = /^coffer (?:help|keygen|serve|team|version)\b|--(?:help|store|address)\b/;
-/** Commands that work on a store itself, and refuse `--address`. */
-const LOCAL = /^coffer (?:agent|doctor|init|lock|passphrase|rekey|slots|store|unlock)\b/;
+/** Commands that work on a store itself, and refuse `--address`; their help is the same everywhere. */
+const LOCAL =
+  /^coffer (?:agent|doctor|init|lock|passphrase|rekey|slots|store|unlock)\b(?!.*--(?:help|store)\b)/;
 
 /**
  * Adds the options that name a place to the commands of a hint, which would otherwise look elsewhere. With a server,

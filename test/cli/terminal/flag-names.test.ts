@@ -26,6 +26,7 @@ describe('inSamePlace', () => {
       'on purpose, run "coffer store accept" on the server; if not',
     ],
     ['run "coffer rekey"', 'run "coffer rekey" on the server'],
+    ['see "coffer rekey --help"', 'see "coffer rekey --help"'],
   ])('turns %s for the user of a server into %s', (hint, shown) => {
     expect(inSamePlace(hint, new Map([['address', 'http://c:8200']]))).toBe(shown);
   });
