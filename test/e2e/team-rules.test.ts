@@ -57,7 +57,7 @@ describe('somebody who can push and has no key', () => {
     push(mallory);
     pull(alice);
     const refusal =
-      'coffer: app.env:2: DB is not encrypted, but .coffer.yaml says to encrypt it (check who added it, e.g. with "git log -p app.env"; if the value is right, run "coffer secrets encrypt app.env")';
+      'coffer: app.env:2: DB is not encrypted, but .coffer.yaml says to encrypt it (check which commit added it, e.g. with "git log -p app.env"; if the value is right, run "coffer secrets encrypt app.env")';
     const told = await used(alice, ['exec', '-f', 'app.env', '--', 'sh', '-c', 'printf %s "$DB"']);
     expect(told).toMatchObject({ exitCode: 1, stdout: '', stderr: `${refusal}\n` });
     expect(await alice.place.refused('secrets inject --in page.txt', 1)).toBe(refusal);

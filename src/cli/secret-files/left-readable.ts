@@ -116,7 +116,7 @@ export async function refuseReadable(
   const line = lineCounter(file.text)(place.start);
   const typed = forTheShell(relative('.', path));
   const told = `${path}:${line}: ${place.name} is not encrypted, but`;
-  const check = `check who added it, e.g. with "git log -p ${typed}"; if the value is right,`;
+  const check = `check which commit added it, e.g. with "git log -p ${typed}"; if the value is right,`;
   if (isNamed(wrong))
     throw conflict(`${told} ${RULES_NAME} says to encrypt it`, {
       hint: `${check} run "coffer secrets encrypt ${typed}"`,
@@ -139,7 +139,7 @@ function refuseForeign(
   throw conflict(
     `${path}:${line}: ${place.name} is encrypted with the key ${mount}/${key} of a store or server, but ${RULES_NAME} says to encrypt it with the keyring`,
     {
-      hint: `check who added it, e.g. with "git log -p ${forTheShell(relative('.', path))}"; if the value is right, add mount: to the rule in ${RULES_NAME}`,
+      hint: `check which commit added it, e.g. with "git log -p ${forTheShell(relative('.', path))}"; if the value is right, add mount: to the rule in ${RULES_NAME}`,
     },
   );
 }
