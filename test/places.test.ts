@@ -29,7 +29,6 @@ describe('errors about what is kept somewhere', () => {
   it('have nothing inserted into their hint that callers of a server may not read', () => {
     expect(insertsOf(HINT)).toEqual([
       'SHAPE[table]',
-      'SIZE_PARAMETER',
       'kindsOf(usable)',
       "offerCommand('age', name)",
       'slotId',

@@ -248,7 +248,8 @@ function isExempt({ host, port }: { readonly host: string; readonly port: number
   const name = host.toLowerCase();
   return (env?.['no_proxy'] || env?.['NO_PROXY'] || '')
     .toLowerCase()
-    .split(/\s*,\s*/)
+    .split(',')
+    .map((rule) => rule.trim())
     .some((rule) =>
       /^\*?\./.test(rule)
         ? `.${name}`.endsWith(rule.replace('*', ''))

@@ -1,5 +1,6 @@
 import { type HttpServeOptions, type HttpServing, requireServable, serve } from '../../doors/http/serve.ts';
 import { invalid } from '../../ground/errors.ts';
+import { trimSlashes } from '../../ground/trim.ts';
 import type { Backend } from '../../store/backends/backend.ts';
 import { uselessSecrets, withBackendAt } from '../../store/backends/registry.ts';
 import { readHeader } from '../../store/header.ts';
@@ -83,7 +84,7 @@ export const command: OwnCommand = {
 function refuseAddress({ settings: { address }, addressVariable }: Session): void {
   if (address === undefined || addressVariable !== undefined) return;
   throw invalid('--address is the server that commands use', {
-    hint: `to listen on it, use --listen ${shellWord(address.replace(/^https?:\/\/|\/+$/g, ''))}`,
+    hint: `to listen on it, use --listen ${shellWord(trimSlashes(address.replace(/^https?:/, '')))}`,
   });
 }
 
