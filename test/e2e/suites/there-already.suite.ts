@@ -39,7 +39,7 @@ export const thereAlreadySuite: Suite = (here) => {
     );
     expect((await here().run('transit keys create signer --if-missing')).exitCode).toBe(0);
     expect(await here().refused('transit keys create signer --type ed25519 --derived', 6)).toContain(
-      'its derived is',
+      'its setting "derived" is false',
     );
   });
 
