@@ -94,6 +94,11 @@ function ruleOf(
       'this rule has no "files"',
       'add the line "files: PATTERN", for the files to encrypt',
     );
+  for (const place of placesOf('files')) {
+    const why = whyNever(place.text);
+    if (why !== undefined)
+      throw refused(place, `the pattern ${JSON.stringify(place.text)} matches no file: ${why}`, PATTERN_FORM);
+  }
   if (mount !== undefined && !isMountPath(mount))
     throw refused(placesOf('mount')[0], `invalid mount ${JSON.stringify(mount)}`);
   if (format !== undefined && !isFormat(format)) {
@@ -106,6 +111,18 @@ function ruleOf(
   return { files, key, mount, format, only: textsOf('only'), except: textsOf('except') };
 }
 
+const PATTERN_FORM = 'use *, ** and ? only; see "coffer help secrets-format"';
+
+/** Returns why a pattern matches no file that a person can mean; undefined if it may match some. */
+function whyNever(pattern: string): string | undefined {
+  if (pattern.startsWith('!')) return '"!" cannot exclude files';
+  if (pattern.split('/').includes('..')) return `".." leads out of the directory of ${RULES_NAME}`;
+  if (pattern.includes('\\')) return 'directories are separated by "/", and "\\" has no meaning';
+  if (pattern.includes('{') && pattern.includes(',') && pattern.includes('}'))
+    return 'braces have no meaning: write a list of patterns';
+  return undefined;
+}
+
 const isFormat = (text: string): text is FileFormatName => FORMAT_NAMES.some((name) => name === text);
 
 /**
@@ -116,7 +133,16 @@ export function ruleFor(rules: readonly Rule[], path: string): Rule | undefined 
   const parts = path.split('/');
   if (parts.at(-1) === RULES_NAME) return undefined;
   return rules.find(({ files }) =>
-    files.some((pattern) => covers(pattern.replace(/\/$/, '').split('/'), parts)),
+    // As in commands, "./" is the directory of the rules.
+    files.some((pattern) =>
+      covers(
+        pattern
+          .replace(/^\.(?=\/)/, '')
+          .replace(/\/$/, '')
+          .split('/'),
+        parts,
+      ),
+    ),
   );
 }
 

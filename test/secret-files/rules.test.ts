@@ -94,6 +94,18 @@ describe('the rules for encryption', () => {
     },
   );
 
+  it('begin at the directory of the rules where they begin with ./, as in commands, and name files with brackets', () => {
+    const patterns = rules('rules:\n  - files: [./a.env, ./conf/, "app/[id].env"]\n    key: k\n');
+    for (const [path, isFound] of [
+      ['a.env', true],
+      ['b/a.env', false],
+      ['conf/x.env', true],
+      ['app/[id].env', true],
+      ['app/i.env', false],
+    ] as const)
+      expect([path, ruleFor(patterns, path) !== undefined]).toEqual([path, isFound]);
+  });
+
   it('are not called rule:', () => {
     expect(refusal(() => rules('rule: [{files: a, key: b}]')).message).toContain(
       'unknown setting rule.0.files',
@@ -134,6 +146,22 @@ describe('the rules for encryption', () => {
     ['rules:\n  - files: a\n    key: ~\n', '.coffer.yaml:3: rules.0.key must be a string'],
     ['rules:\n  - files: a\n    key: k\n    mount: sys\n', '.coffer.yaml:4: invalid mount "sys"'],
     ['rules:\n  - files: a\n    key: k\n    format: toml\n', '.coffer.yaml:4: unknown format "toml"'],
+    [
+      'rules:\n  - files: [a, "!b.env"]\n    key: k\n',
+      '.coffer.yaml:2: the pattern "!b.env" matches no file: "!" cannot exclude files',
+    ],
+    [
+      'rules:\n  - files: ../a.env\n    key: k\n',
+      '.coffer.yaml:2: the pattern "../a.env" matches no file: ".." leads out of the directory of .coffer.yaml',
+    ],
+    [
+      'rules:\n  - files: .*\\.env$\n    key: k\n',
+      '.coffer.yaml:2: the pattern ".*\\\\.env$" matches no file: directories are separated by "/", and "\\" has no meaning',
+    ],
+    [
+      'rules:\n  - files: "{a,b}.env"\n    key: k\n',
+      '.coffer.yaml:2: the pattern "{a,b}.env" matches no file: braces have no meaning: write a list of patterns',
+    ],
   ])('are refused in case %#, naming line and member', (broken, message) => {
     expect(refusal(() => rules(broken))).toMatchObject({ kind: 'invalid', message });
   });

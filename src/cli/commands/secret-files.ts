@@ -21,8 +21,9 @@ import {
 } from '../secret-files/files.ts';
 import { keyOrAdvice, openOrAdvice, refuseKeyAsFile } from '../secret-files/first-key.ts';
 import { consentToLess, requireRules } from '../secret-files/left-readable.ts';
+import { refuseOfOtherTool } from '../secret-files/other-tools.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
-import { parsedFile } from '../secret-files/secret-file.ts';
+import { parsedFile, refuseUnreadable } from '../secret-files/secret-file.ts';
 import {
   committedFile,
   committedValues,
@@ -74,6 +75,7 @@ export const encrypt: Command = {
       const key = await keyOrAdvice(session, path, () => files.keyFor(session, file));
       const readable = file.file.places.filter((place) => place.sealed === undefined);
       const places = readable.filter((place) => isSecret(place, file.rule));
+      refuseOfOtherTool(path, places);
       const committed = readable.length === 0 ? undefined : await committedFile(file);
       return { ...file, key, places, committed };
     });
@@ -131,8 +133,11 @@ async function printEncrypted(
   const read = await openPiped(session, options);
   const key = new Files(session, options).keyFor(session, read);
   const places = read.file.places.filter((place) => place.sealed === undefined && isSecret(place, undefined));
+  refuseOfOtherTool(STANDARD, places);
   const [result] = await sealFiles(session, [{ ...read, key, places }]);
-  await printExactly(session, undefined, 'text', requireFile(result).text);
+  const { text } = requireFile(result);
+  refuseUnreadable('the result', text);
+  await printExactly(session, undefined, 'text', text);
   return DONE;
 }
 

@@ -11,7 +11,7 @@ import { Files } from '../secret-files/files.ts';
 import { refuseReadable, requireRules } from '../secret-files/left-readable.ts';
 import { mergeFile } from '../secret-files/merge-file.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
-import { FILE, formatFor, replaceSecretFile, textOf } from '../secret-files/secret-file.ts';
+import { FILE, formatFor, replaceSecretFile, requireReadable, textOf } from '../secret-files/secret-file.ts';
 import {
   type KnownValues,
   knownValues,
@@ -219,6 +219,7 @@ export async function targetOf(session: Session, name: string, path: string) {
 function presentOf({ path, name }: EditTarget) {
   if (!isThere(path)) return undefined;
   const stats = statSync(path);
-  const bytes = readFileWhole(path, FILE, MAX_FILE_BYTES + 1);
+  requireReadable(name, stats);
+  const bytes = readFileWhole(path, FILE, MAX_FILE_BYTES);
   return { text: textOf(name, bytes), bytes, stats };
 }

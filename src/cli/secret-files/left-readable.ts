@@ -8,6 +8,7 @@ import type { Session } from '../session.ts';
 import { hasKeyring } from '../team/nearest.ts';
 import { quoted } from '../terminal/shell-word.ts';
 import type { RuledPath } from './last-rules.ts';
+import { warnOfOtherTool } from './other-tools.ts';
 import { few, lastChangeIn, type Rulebook } from './rulebook.ts';
 import type { ReadFile } from './secret-file.ts';
 
@@ -99,6 +100,11 @@ export async function refuseReadable(
   used: readonly UsedValue[],
 ): Promise<void> {
   const plain = used.filter(({ place }) => place.sealed === undefined);
+  warnOfOtherTool(
+    session,
+    path,
+    plain.map(({ place }) => place),
+  );
   const foreign = used.filter(
     ({ place }) => !session.settings.placeNamed && (place.sealed?.mount ?? DEFAULT_MOUNT) !== DEFAULT_MOUNT,
   );

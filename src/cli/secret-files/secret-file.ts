@@ -116,13 +116,33 @@ export const formatFor = (
 function refuseIrregular(path: string, stats: Stats): void {
   if (!stats.isFile() && !stats.isDirectory())
     throw invalid(`${path} is not a regular file`, { field: FILE });
-  if (stats.size > MAX_FILE_BYTES) throw tooLarge(path);
+  requireReadable(path, stats);
+}
+
+/** @throws `too-large` */
+export function requireReadable(path: string, { size }: Pick<Stats, 'size'>): void {
+  if (size > MAX_FILE_BYTES) throw tooLarge(path);
 }
 
 const tooLarge = (path: string): CofferError =>
   new CofferError('too-large', `${path} is larger than ${MAX_FILE_BYTES / 2 ** 20} MiB`, {
     hint: 'encrypt the whole file with "coffer transit envelope encrypt"',
   });
+
+/**
+ * Refuses a text that no command could read again.
+ * @throws `too-large`
+ */
+export function refuseUnreadable(path: string, text: string): void {
+  if (Buffer.byteLength(text) <= MAX_FILE_BYTES) return;
+  throw new CofferError(
+    'too-large',
+    `${path} would be larger than ${MAX_FILE_BYTES / 2 ** 20} MiB; nothing was written`,
+    {
+      hint: 'divide the file, encrypt fewer values ("only:" in .coffer.yaml), or encrypt the whole file with "coffer transit envelope encrypt"',
+    },
+  );
+}
 
 const isEnvelope = (bytes: Buffer | undefined): boolean =>
   bytes?.subarray(0, MAGIC.length).equals(MAGIC) === true;
@@ -158,7 +178,7 @@ const unknownFormat = (path: string, hasOption: boolean): never => {
 /**
  * Replaces a file atomically, keeping its mode and owner; a new file is accessible only to its owner.
  * @throws `conflict` if the file was changed since it was read; `exists` if it was created since; `invalid` if a link
- * leaves the repository
+ * leaves the repository; `too-large` if it could not be read again
  */
 export async function replaceSecretFile(
   { path, bytes, stats }: Pick<OpenFile, 'path' | 'bytes' | 'stats'>,
@@ -166,6 +186,7 @@ export async function replaceSecretFile(
 ): Promise<void> {
   const isNew = stats === undefined;
   if (!isNew && bytes.equals(Buffer.from(text))) return;
+  refuseUnreadable(path, text);
   refuseWayOut(path, path);
   const place = isNew ? { path, replace: false } : { path, replace: true, like: stats };
   await writeOutFile(place, text, () => {
