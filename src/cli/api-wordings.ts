@@ -262,6 +262,7 @@ const OF_SYSTEM: readonly Rewording[] = [
     /^quota rule with similar properties exists under the name /,
     'the same requests are already limited by the rate limit ',
   ],
+  [/^invalid 'token_type' value /, '$&', 'use one of service, batch, default-service, default-batch'],
   [/^invalid secret id accessor/, 'the role has no secret ID with this accessor'],
   [/^'rate' is invalid/, 'rate must be a number above 0'],
 ];

@@ -119,10 +119,11 @@ async function explained(
   if (known === undefined || known.kind === 'sealed') return error;
   const { aboutPolicy, isPolicyMistake } = await import('./policy-mistakes.ts');
   if (isPolicyMistake(known)) return aboutPolicy(known);
-  const { inPlainWords, mountOf } = await import('./plain-texts.ts');
+  const { inPlainWords, mayHaveStore, mountOf, withRole } = await import('./plain-texts.ts');
   const { asMissingArgument } = await import('./parse/mistakes.ts');
-  const worded = inPlainWords(known, session?.addressVariable, mountOf(invocation, session));
-  const plain = asMissingArgument(worded, invocation);
+  const mount = mountOf(invocation, session);
+  const worded = inPlainWords(known, session?.addressVariable, mount, mayHaveStore(session));
+  const plain = withRole(asMissingArgument(worded, invocation), invocation);
   const { withForce } = await import('./forced-rotation.ts');
   const forced = withForce(plain, invocation);
   if (forced !== undefined) return forced;

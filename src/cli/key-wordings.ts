@@ -131,12 +131,13 @@ export const OF_KEYS: readonly Rewording[] = [
   ],
   [/^(invalid \w+): version is too new/, '$1: the key has no such version yet'],
   [/^(invalid \w+): wrong number of fields/, '$1: a part is missing'],
+  // A value alone is item 0 of a batch.
   [
-    /^(\w+) argument invalid: unsupported key type (\S+) for padding scheme/,
-    '$1 cannot be used with keys of type $2',
+    /^(?:(\w+) argument|'(?:\[0\]\.)?(\w+)') invalid: unsupported key type (\S+) for padding scheme/,
+    '$1$2 cannot be used with keys of type $3',
   ],
-  [/^(\w+) argument invalid: unsupported padding scheme (.*)/, '$1 cannot be $2'],
-  [/^'(\w+)' provided for non-AEAD cipher suite (\S+)/, '$1 cannot be used with keys of type $2'],
+  [/^(?:(\w+) argument|'(?:\[0\]\.)?(\w+)') invalid: unsupported padding scheme (.*)/, '$1$2 cannot be $3'],
+  [/^'(?:\[0\]\.)?(\w+)' provided for non-AEAD cipher suite (\S+)/, '$1 cannot be used with keys of type $2'],
   [/minimum available version cannot be decremented/, 'min_available_version cannot be lowered'],
   [
     /^minimum available version cannot be greater than min+i?mum (en|de)cryption version/,

@@ -370,7 +370,8 @@ class Execution {
     if (misfit !== undefined) this.#session.warn(misfit);
     const missed = cli?.missed?.(outcome);
     if (missed !== undefined) throw missed;
-    for (const warning of await this.#doubts.inWords(outcome)) this.#session.warn(warning);
+    const warnings = await this.#doubts.inWords(outcome);
+    if (warnings.length > 0) (await import('./plain-texts.ts')).sayWarnings(this.#session, warnings);
   }
 
   #sayDone(outcome: Outcome<unknown>, values: RawValues): void {

@@ -1,12 +1,16 @@
-import { CofferError } from '../ground/errors.ts';
+import { existsSync } from 'node:fs';
+import { CofferError, withOtherHint } from '../ground/errors.ts';
 import { trimSlashes } from '../ground/trim.ts';
 import { LOGIN_PREFIX } from '../mounts/paths.ts';
 import { LOGIN_METHODS } from '../operations/mount-types.ts';
+import { directoryOf } from '../store/backends/registry.ts';
 import { API_WORDINGS, HINT_WORDINGS } from './api-wordings.ts';
 import type { Invocation } from './command.ts';
+import { textOption } from './given.ts';
 import type { Rewording } from './key-wordings.ts';
 import { mountOfMethod } from './parse/operation-spec.ts';
 import type { Session } from './session.ts';
+import { shellWord } from './terminal/shell-word.ts';
 
 /*
  * Texts of errors that clients of Vault compare, in words that a user of the command line understands. The API, its log
@@ -80,18 +84,24 @@ const REFUSED_TOKEN = /^error validating token: (?:error verifying token signatu
  * Returns an error in plain words: the same one if its text is plain already.
  * @param variables variable that the address of a server comes from
  * @param mount mount that the command is about, without slashes at the ends; a server names only the whole path
+ * @param hasStore whether there may be a local store to use instead of the server
  */
-export function inPlainWords(error: CofferError, variables?: string, mount?: string): CofferError {
+export function inPlainWords(
+  error: CofferError,
+  variables?: string,
+  mount?: string,
+  hasStore = true,
+): CofferError {
   const { message, hint } = error;
   const reason = message.replace(REFUSED_TOKEN, '');
   const isKnown = inWords(message, REWORDINGS) !== message;
   if (reason !== message && !isKnown && inWords(reason, REWORDINGS) !== reason)
-    return inPlainWords(reworded(error, reason, hint, error.field), variables, mount);
+    return inPlainWords(reworded(error, reason, hint, error.field), variables, mount, hasStore);
   const isSilent = hint === undefined || hint.startsWith(NOT_SERVED);
   if (variables !== undefined && isSilent && UNREACHABLE.test(message)) {
-    const local = `to use the local store, run "unset ${variables}"`;
-    const check = `${NOT_SERVED} at the address in ${variables}`;
-    return reworded(error, message, hint === undefined ? local : `${check}; ${local}`);
+    const local = hasStore ? [`to use the local store, run "unset ${variables}"`] : [];
+    const check = hint === undefined ? [] : [`${NOT_SERVED} at the address in ${variables}`];
+    return reworded(error, message, [...check, ...local].join('; ') || undefined);
   }
   const [, path] = PATH_IN_USE.exec(message) ?? [];
   const [, type] = ENABLED_THERE.exec(hint ?? '') ?? [];
@@ -116,6 +126,19 @@ export function inPlainWords(error: CofferError, variables?: string, mount?: str
   return reworded(error, plain, plainHint, error.field);
 }
 
+/** Warnings that clients of Vault know by their text; it names a log that a store of one's own does not have. */
+const WARNINGS: readonly Rewording[] = [
+  [
+    /^Tidy operation successfully started\. .*/,
+    'tidying has started; if there is anything to report, a server writes it to its log',
+  ],
+];
+
+/** Prints warnings of an outcome in plain words. */
+export function sayWarnings(session: Session, warnings: readonly string[]): void {
+  for (const warning of warnings) session.warn(inWords(warning, WARNINGS));
+}
+
 const inWords = (text: string, wordings: readonly Rewording[]): string =>
   wordings.reduce((words, [known, plain]) => words.replace(known, plain), text);
 
@@ -138,11 +161,33 @@ const mountHint = (path: string): string =>
     ? 'list the login methods with "coffer auth list", or enable one with "coffer auth enable METHOD"'
     : 'list the mounts with "coffer mounts list"';
 
+/** Whether there may be a local store: a database is not asked for one. */
+export function mayHaveStore(session: Session | undefined): boolean {
+  const directory = session && directoryOf(session.settings.storeLocation);
+  return directory === undefined || existsSync(directory);
+}
+
 /** Returns the mount that a command is about, for `inPlainWords`. */
 export function mountOf({ path, given }: Invocation, session: Session | undefined): string | undefined {
   const [group, method = ''] = path;
   if (group === 'auth' && LOGIN_METHODS.includes(method)) return mountOfMethod(method, given.options);
   return session && trimSlashes(session.settings.mount);
+}
+
+/** Command about a role of a login method, in a hint. */
+const OF_ROLE = /("coffer auth ([\w-]+) [\w-]+) ROLE\b/g;
+
+/** Returns the error with the role that the command names in the commands of its hint. */
+export function withRole(error: CofferError, { path: [group, method], given }: Invocation): CofferError {
+  const [role] = given.arguments;
+  const { hint } = error;
+  if (group !== 'auth' || role === undefined || hint === undefined) return error;
+  const at = textOption(given.options, 'path');
+  const words = [shellWord(role), ...(at === undefined ? [] : ['--path', shellWord(at)])].join(' ');
+  const named = hint.replace(OF_ROLE, (all: string, before: string, of: string) =>
+    of === method ? `${before} ${words}` : all,
+  );
+  return named === hint ? error : withOtherHint(error, named);
 }
 
 const reworded = (error: CofferError, message: string, hint: string | undefined, field?: string) =>

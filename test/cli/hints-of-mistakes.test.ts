@@ -4,6 +4,27 @@ import { DirectoryHere } from './directory-here.ts';
 import { commandsIn, pasted } from './pasted.ts';
 import { promptsDouble } from './streams.double.ts';
 
+const LIMIT = '--secret-id-num-uses: "coffer auth approle read deploy';
+const TYPES = 'default-service, default-batch)';
+/** Mistakes, each with a part of its only text. */
+const SAID_ONCE: readonly (readonly [line: string, said: string])[] = [
+  ['auth approle secret-id deploy --num-uses 9', `${LIMIT}" shows it)`],
+  ['auth approle secret-id deploy --num-uses 9 --path ci', `${LIMIT} --path ci" shows it)`],
+  ['auth approle custom-secret-id deploy --in none', 'cannot read none'],
+  ['auth approle custom-secret-id deploy -', 'coffer: missing secret id'],
+  ['token roles write q --path-suffix -', 'coffer: invalid --path-suffix (use at least'],
+  [
+    'token roles write q --token-type foo',
+    `coffer: invalid --token-type value "foo" (use one of service, batch, ${TYPES}`,
+  ],
+  ['auth approle write q --token-type foo', '(use one of service, batch, default)'],
+  ['transit keys set-certificate signer --in text', '(use PEM blocks of type CERTIFICATE)'],
+  ['transit envelope encrypt --metadata a=b orders f', '--metadata took "orders" and "f" as well'],
+  ['write transit/encrypt/app plaintext=@@', 'the first @ says that the rest is the name of a file'],
+  ['secrets set .env A', 'coffer: no key given to encrypt .env with'],
+  ['secrets encrypt -', 'coffer: no key given to encrypt standard input with'],
+];
+
 describe('a mistake is answered with what helps:', () => {
   it.each([
     ['help nope', '("coffer --help" lists the commands, "coffer help help" the topics)'],
@@ -212,9 +233,23 @@ describe('a mistake is answered before anything is asked:', () => {
       'coffer: --key-size: an HMAC key needs a valid size (use 32 to 512 bytes, e.g. --key-size 32)',
     );
     expect(await here.refused('transit keys create h --type hmac --key-size 4', 2)).toBe(
-      'coffer: --key-size: invalid --key-size 4 (use 32 to 512 bytes, e.g. --key-size 32)',
+      'coffer: invalid --key-size 4 (use 32 to 512 bytes, e.g. --key-size 32)',
     );
     await here.ok('transit keys create h --type hmac --key-size 32');
+  });
+
+  it('what is wrong is named once, with what is valid', async () => {
+    const here = await DirectoryHere.withStore();
+    for (const line of ['auth enable approle', 'auth enable approle --path ci']) await here.ok(line);
+    for (const at of ['', ' --path ci'])
+      await here.ok(`auth approle write deploy --token-policies deploy --secret-id-num-uses 3${at}`);
+    here.write('text', 'no PEM');
+    await here.ok('transit keys create signer --type ed25519');
+    for (const [line, said] of SAID_ONCE) expect(await here.refused(line, 2), line).toContain(said);
+    const tidied = await here.run('auth approle tidy');
+    expect(tidied.err).toBe(
+      'coffer: warning: tidying has started; if there is anything to report, a server writes it to its log\n',
+    );
   });
 
   it('workspaces after a tag, without their option, lead to the command with it', async () => {

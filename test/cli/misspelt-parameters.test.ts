@@ -14,7 +14,7 @@ describe('a misspelt parameter of coffer write', () => {
     const failed = await here.run('write transit/encrypt/app plaintxt=aGk=');
     expect([failed.exitCode, failed.out]).toEqual([2, '']);
     expect(failed.err).toMatch(warning);
-    expect(failed.err.slice(warning.length)).toMatch(/^coffer: plaintext: missing plaintext/);
+    expect(failed.err.slice(warning.length)).toMatch(/^coffer: missing plaintext/);
     expect((await here.run('write transit/keys/other typ=ed25519')).err).toContain('did you mean "type"?');
     for (const line of [
       'write transit/encrypt/app plaintext=aGk= elsewhere=1',

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { inPlainWords } from '../../src/cli/plain-texts.ts';
-import { conflict, invalid, notFound } from '../../src/ground/errors.ts';
+import { conflict, invalid, notFound, unavailable } from '../../src/ground/errors.ts';
 
 /* Texts that clients of Vault compare, and what the command line prints for them. */
 
@@ -145,6 +145,18 @@ describe('the command line', () => {
       'cannot set min encryption version of 3, latest key version is 2',
       'min_encryption_version cannot be 3: the latest version of the key is 2',
     ],
+    [
+      "'[0].associated_data' provided for non-AEAD cipher suite rsa-2048",
+      'associated_data cannot be used with keys of type rsa-2048',
+    ],
+    [
+      "'[0].padding_scheme' invalid: unsupported key type aes256-gcm96 for padding scheme",
+      'padding_scheme cannot be used with keys of type aes256-gcm96',
+    ],
+    [
+      "'[1].padding_scheme' invalid: unsupported key type aes256-gcm96 for padding scheme",
+      "'[1].padding_scheme' invalid: unsupported key type aes256-gcm96 for padding scheme",
+    ],
     ['expected ephemeral AES key to be 256-bit', 'the wrapped key must begin with an AES key of 256 bits'],
     [
       'root or sudo privileges required to create orphan token',
@@ -158,6 +170,17 @@ describe('the command line', () => {
     const text = 'could not load configuration';
     expect(inPlainWords(invalid(text)).hint).toBe('an administrator runs "coffer auth jwt configure"');
     expect(inPlainWords(invalid(text, { hint: 'do this' })).hint).toBe('do this');
+  });
+
+  it('names the local store in place of a server that does not answer only if there may be one', () => {
+    const error = unavailable('cannot reach http://127.0.0.1:1: connection refused', {
+      hint: 'check that "coffer serve" is running',
+    });
+    const check = 'check that "coffer serve" is running at the address in VAULT_ADDR';
+    expect(inPlainWords(error, 'VAULT_ADDR', 'transit', false).hint).toBe(check);
+    expect(inPlainWords(error, 'VAULT_ADDR').hint).toBe(
+      `${check}; to use the local store, run "unset VAULT_ADDR"`,
+    );
   });
 
   it('leaves an error alone that has only plain words', () => {

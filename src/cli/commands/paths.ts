@@ -114,7 +114,8 @@ async function run(session: Session, method: PathRequest['method'], given: Given
     return explained(error, request);
   });
   if (namesOtherServer(session.environment)) await warnOfPlace(session, request, outcome.created === true);
-  for (const warning of outcome.warnings ?? []) session.warn(warning);
+  const { warnings = [] } = outcome;
+  if (warnings.length > 0) (await import('../plain-texts.ts')).sayWarnings(session, warnings);
   const existing = outcome.existing ? existingText(path, outcome.data) : undefined;
   if (existing !== undefined) session.warn(existing);
   const field = fieldOf(outcome, textOption(given.options, FIELD));

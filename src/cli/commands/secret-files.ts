@@ -127,7 +127,6 @@ async function printEncrypted(
   if (others.length > 0) throw besideStandardInput();
   if (!options.has(KEY))
     throw invalid('no key given to encrypt standard input with', {
-      field: KEY,
       hint: `use --key NAME: ${RULES_NAME} has no rules for standard input`,
     });
   const read = await openPiped(session, options);

@@ -52,10 +52,12 @@ export function isForOthers(options: Given['options'], name: string | undefined)
   if (!isRecipients && !isPassphrase) {
     if (options.has(ARMOR)) throw invalid('--armor needs --recipient or --passphrase', { field: ARMOR });
     if (name !== undefined) return false;
-    throw invalid('no recipient given', {
-      field: 'NAME',
-      hint: 'name a key, or use --recipient',
-    });
+    const taken = textsOption(options, 'metadata').slice(1);
+    const more =
+      taken.length === 0
+        ? ''
+        : `; --metadata took ${taken.map((word) => `"${word}"`).join(' and ')} as well: put a key first`;
+    throw invalid('no recipient given', { field: 'NAME', hint: `name a key, or use --recipient${more}` });
   }
   if (isRecipients && isPassphrase) {
     throw invalid('--passphrase cannot be combined with recipients', { field: RECIPIENT });

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, read, type Stats } from 'node:fs';
-import { CofferError, throwing } from '../../ground/errors.ts';
+import { asCofferError, CofferError, throwing, withOtherHint } from '../../ground/errors.ts';
 import { answered } from '../../ground/pause.ts';
 import { diskReason } from '../../store/backends/files/disk-errors.ts';
 import { type Input, inputFrom } from '../terminal/streams.ts';
@@ -106,6 +106,20 @@ export function readFileWhole(path: string, field: string, maxBytes: number, jud
     return file.readAll(maxBytes);
   } finally {
     file.close();
+  }
+}
+
+/**
+ * Reads a whole file that was given as `@FILE`.
+ * @throws as {@link readFileWhole}
+ */
+export function readAtFile(text: string, field: string, maxBytes: number): Buffer {
+  try {
+    return readFileWhole(text.slice(1), field, maxBytes);
+  } catch (error) {
+    const known = asCofferError(error);
+    if (known === undefined || !text.startsWith('@@') || known.hint === undefined) throw error;
+    throw withOtherHint(known, 'the first @ says that the rest is the name of a file');
   }
 }
 

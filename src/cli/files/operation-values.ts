@@ -13,7 +13,7 @@ import {
   takesMany,
 } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
-import { readFileWhole } from './in-file.ts';
+import { readAtFile } from './in-file.ts';
 import { inputText, MAX_INPUT_BYTES } from './input.ts';
 
 export type RawValues = Readonly<Record<string, unknown>>;
@@ -66,9 +66,7 @@ function textOrFile(flag: string, value: OptionValue): OptionValue {
 }
 
 const wholeText = (flag: string, text: string): string =>
-  text.startsWith('@')
-    ? inputText(readFileWhole(text.slice(1), `--${flag}`, MAX_INPUT_BYTES), `--${flag}`)
-    : text;
+  text.startsWith('@') ? inputText(readAtFile(text, `--${flag}`, MAX_INPUT_BYTES), `--${flag}`) : text;
 
 function meant(flag: string, meaning: FlagMeaning, value: OptionValue): unknown {
   if (meaning.as === 'true') return true;

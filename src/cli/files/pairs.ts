@@ -1,7 +1,7 @@
 import { attempt, invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import type { Session } from '../session.ts';
-import { readFileWhole } from './in-file.ts';
+import { readAtFile } from './in-file.ts';
 import { inputText, MAX_INPUT_BYTES, readStandardInput } from './input.ts';
 
 /* Parameters in the syntax of Vault's commands. */
@@ -39,8 +39,7 @@ export const isElsewhere = (value: string): boolean => value === '-' || value.st
 /** Returns a value itself, or reads it from standard input (`-`) or a file (`@FILE`). */
 export function textOf(session: Session, value: string): string {
   if (!isElsewhere(value)) return value;
-  const bytes =
-    value === '-' ? readStandardInput(session) : readFileWhole(value.slice(1), PAIR, MAX_INPUT_BYTES);
+  const bytes = value === '-' ? readStandardInput(session) : readAtFile(value, PAIR, MAX_INPUT_BYTES);
   return inputText(bytes, PAIR);
 }
 

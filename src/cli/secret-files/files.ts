@@ -90,7 +90,6 @@ export class Files {
       const hasRules = this.#rulebook.sourceOf(dirname(resolve(path))) !== undefined;
       const isUnmatched = hasRules && rule === undefined;
       throw invalid(`no key given to encrypt ${path} with`, {
-        field: KEY,
         hint: isUnmatched
           ? `use --key NAME, or add a rule: no rule in ${RULES_NAME} matches ${path}`
           : `use --key NAME, or add a rule to ${RULES_NAME}`,

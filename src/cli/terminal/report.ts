@@ -45,12 +45,17 @@ export function reportError(
   print(
     errorLine(
       message ?? '',
-      source !== undefined && message?.startsWith(`${source} `) ? undefined : source,
+      source !== undefined && isSaidIn(message ?? '', source) ? undefined : source,
       inSamePlace(hint, invocation?.everywhere),
     ),
   );
   return exitCodeOf[known.kind];
 }
+
+/** Whether a message names the argument or option itself: `missing secret id`, `invalid --path-suffix`. */
+const isSaidIn = (message: string, label: string): boolean =>
+  message.startsWith(`${label} `) ||
+  ['invalid', 'missing'].some((word) => `${message} `.startsWith(`${word} ${label} `));
 
 /** Returns the argument or option that the error is about, as written in help. */
 function labelOf({ kind, field }: CofferError, invocation: Invocation | undefined): string | undefined {

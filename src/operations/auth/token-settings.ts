@@ -88,7 +88,10 @@ function parseTokenType(value: unknown, field: string): TokenSettings['token_typ
   if (value === 'service' || value === 'default-service') return 'service';
   if (value === 'default' || value === '' || value === null) return 'default';
   if (value === 'batch' || value === 'default-batch') return 'batch';
-  throw invalid(`invalid 'token_type' value ${jsonOf(value)}`, { field });
+  throw invalid(`invalid 'token_type' value ${jsonOf(value)}`, {
+    field,
+    hint: 'use one of service, batch, default',
+  });
 }
 
 /** Returns the settings that were given; those given by an older name, under both. */

@@ -43,7 +43,9 @@ function readChain(pem: string): X509Certificate[] {
   if (junkAfter) {
     throw refusal(
       ownWords('could not decode a PEM block in the certificate chain'),
-      'check that the last PEM block is complete, and that no text follows it',
+      pem.includes('-----BEGIN ')
+        ? 'check that the last PEM block is complete, and that no text follows it'
+        : 'use PEM blocks of type CERTIFICATE',
     );
   }
   const chain = blocks

@@ -11,7 +11,7 @@ export const ssh: AgentDoorKind = {
     login: { help: 'log in with ssh', operations: SIGN },
     sign: { help: 'sign commits and files', operations: SIGN },
     [FORWARDED_USE]: {
-      help: 'log in and sign through a forwarded agent',
+      help: 'log in and sign through a forwarded ssh-agent',
       operations: SIGN,
       isExtra: true,
     },
