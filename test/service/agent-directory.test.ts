@@ -31,6 +31,13 @@ describe('the directory of an agent', () => {
     expect(nameFor('/srv/coffer.d/team_one-2')).toBe('-srv-coffer.d-team_5fone_2d2');
   });
 
+  it('has no agent, and no refusal of one, where it cannot be looked for', () => {
+    const file = join(home, 'file');
+    writeFileSync(file, '');
+    const { isInUse, isDeclined } = directoryFor('/srv/store', join(file, 'below'));
+    expect({ isInUse, isDeclined }).toEqual({ isInUse: false, isDeclined: false });
+  });
+
   it('has one name that no other store has, for file systems and units of systemd', () => {
     const path = fc
       .array(

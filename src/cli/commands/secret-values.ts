@@ -307,7 +307,17 @@ async function requireSealable(
 }
 
 async function valueFor(session: Session, given: Given, name: string): Promise<string> {
-  if (isPrompted(session, given)) return session.prompts.secret(`Value of ${name}`);
+  const noValue = (where: string): CofferError =>
+    invalid(`${where}no value for ${name}`, {
+      field: VALUE,
+      hint: 'pass "" as VALUE to set an empty value',
+    });
+  if (isPrompted(session, given)) {
+    const value = await session.prompts.secret(`Value of ${name}`);
+    // Enter alone would replace a secret by nothing.
+    if (value === '') throw noValue('');
+    return value;
+  }
   const [, , value] = given.arguments;
   const file = textOption(given.options, IN);
   const source = { value, valueIsFile: false, file, label: VALUE, optional: false, onRequest: false };
@@ -316,12 +326,7 @@ async function valueFor(session: Session, given: Given, name: string): Promise<s
   return closing(opened, ({ input }) => {
     const bytes = input.readAll(MAX_INPUT_BYTES);
     // Usually a command before the pipe failed.
-    if (bytes.length === 0 && file === undefined) {
-      throw invalid(`standard input is empty: no value for ${name}`, {
-        field: VALUE,
-        hint: 'pass "" as VALUE to set an empty value',
-      });
-    }
+    if (bytes.length === 0 && file === undefined) throw noValue('standard input is empty: ');
     return inputText(bytes, VALUE);
   });
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { readFileSync, type Stats, statSync } from 'node:fs';
+import { readFileSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import { isRegularFile, isThere } from '../../ground/directories.ts';
 import {
   asCofferError,
@@ -187,6 +187,7 @@ export async function replaceSecretFile(
   const isNew = stats === undefined;
   if (!isNew && bytes.equals(Buffer.from(text))) return;
   refuseUnreadable(path, text);
+  if (isNew) refuseDangling(path);
   refuseWayOut(path, path);
   const place = isNew ? { path, replace: false } : { path, replace: true, like: stats };
   await writeOutFile(place, text, () => {
@@ -194,6 +195,16 @@ export async function replaceSecretFile(
     throw conflict(`${path} was changed by another process; nothing was written`, {
       hint: 'review the file and run the command again',
     });
+  });
+}
+
+/** Refuses a link to nothing, which a new file would replace. */
+function refuseDangling(path: string): void {
+  const target = attempt(() => readlinkSync(path));
+  if (target === undefined) return;
+  throw invalid(`${path} is a symbolic link to ${target}, which does not exist`, {
+    field: FILE,
+    hint: 'create that file, or remove the link',
   });
 }
 

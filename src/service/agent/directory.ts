@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { lstatSync, readdirSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { makeWithParents } from '../../ground/directories.ts';
-import { placed, unavailable, unsupported } from '../../ground/errors.ts';
+import { attempt, placed, unavailable, unsupported } from '../../ground/errors.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';
 import { identityOf } from '../../store/backends/registry.ts';
 
@@ -97,12 +97,13 @@ export class AgentDirectory {
 
   /** Whether something may be listening. Costs one file system access if nothing is. */
   get isInUse(): boolean {
-    return lstatSync(this.socket, { throwIfNoEntry: false })?.isSocket() === true;
+    // Also where it is in a home directory that this user may not search, as with "su".
+    return attempt(() => lstatSync(this.socket).isSocket()) === true;
   }
 
   /** Whether the user has declined an agent in this session. */
   get isDeclined(): boolean {
-    const saidAt = lstatSync(join(this.path, DECLINED), { throwIfNoEntry: false })?.mtimeMs;
+    const saidAt = attempt(() => lstatSync(join(this.path, DECLINED)).mtimeMs);
     return saidAt !== undefined && Date.now() - saidAt < DECLINED_MS;
   }
 

@@ -1,7 +1,9 @@
-import { writeFileSync } from 'node:fs';
+import { readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { emptyPlace } from '../../e2e/harness.ts';
 import { DirectoryHere } from '../directory-here.ts';
+import { promptsDouble } from '../streams.double.ts';
 
 /* What would leave a file that nobody opens again. */
 
@@ -59,5 +61,32 @@ describe('values that another tool has encrypted', () => {
       'a.env: DB is encrypted by sops and is not decrypted (to move the file: "sops decrypt',
     );
     expect(stderr.match(/is not decrypted/g)).toHaveLength(1);
+  });
+});
+
+describe('a value that would be lost by a slip', () => {
+  it('is not replaced by nothing when Enter alone answers the prompt', async () => {
+    const here = await DirectoryHere.withStore();
+    await here.ok('secrets set a.env A s3cret --key app');
+    const prompts = promptsDouble(['']);
+    const { exitCode, err } = await here.run('secrets set a.env A', { prompts, terminals: ['in', 'err'] });
+    expect({ exitCode, asked: prompts.asked }).toEqual({ exitCode: 2, asked: ['Value of A'] });
+    expect(err).toContain('no value for A (pass "" as VALUE to set an empty value)');
+    expect(await here.ok('secrets get a.env A')).toBe('s3cret');
+  });
+
+  it('is not written in the place of a link to a file that does not exist', async () => {
+    const here = await DirectoryHere.withStore();
+    symlinkSync('conf/real.env', join(here.path, 'app.env'));
+    const { exitCode, err } = await here.run('secrets set app.env A v --key app');
+    expect({ exitCode, err }).toEqual({
+      exitCode: 2,
+      err: 'coffer: FILE: app.env is a symbolic link to conf/real.env, which does not exist (create that file, or remove the link)\n',
+    });
+    expect(readlinkSync(join(here.path, 'app.env'))).toBe('conf/real.env');
+    here.write('conf/real.env', '');
+    await here.ok('secrets set app.env A v --key app');
+    expect(readlinkSync(join(here.path, 'app.env'))).toBe('conf/real.env');
+    expect(here.read('conf/real.env')).toContain('A=coffer:app:v1:');
   });
 });
