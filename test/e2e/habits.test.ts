@@ -44,6 +44,9 @@ describe('a user of vault', () => {
     );
     writeFileSync(here.file('none.json'), JSON.stringify({ policy: 'path "x" { capabilities = ["read"] }' }));
     expect(await here.ok('write -format=json sys/policies/acl/none @none.json')).toBe('');
+    expect(await here.refused('write sys/policies/acl/none policy= ttl=1h', 2)).toContain(
+      'ttl cannot be set: policies do not expire',
+    );
     const ciphertext = JSON.parse(await here.ok('write -format=json transit/encrypt/orders plaintext=aGk='));
     expect(ciphertext.data.ciphertext).toMatch(/^service:v1:/);
     const token = JSON.parse(await here.ok('write -format=json auth/token/create ttl=1h'));

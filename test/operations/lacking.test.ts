@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lacking } from '../../src/operations/declaration/lacking.ts';
+import { lacking, lackingAtAll } from '../../src/operations/declaration/lacking.ts';
 import { refusal } from '../refusal.ts';
 
 describe('a setting that this server does not have', () => {
@@ -23,4 +23,11 @@ describe('a setting that this server does not have', () => {
       });
     },
   );
+
+  it('is not asked for by null alone where zero and empty mean something', () => {
+    const strict = (value: unknown) => lackingAtAll('', 'there are none here', ['usual']).parse(value, 'mfa');
+    expect(strict(null)).toBeUndefined();
+    expect(strict('usual')).toBeUndefined();
+    for (const value of [0, '0s', '', false]) expect(refusal(() => strict(value)).kind).toBe('unsupported');
+  });
 });

@@ -22,8 +22,15 @@ const NOTHING: ReadonlySet<string> = new Set(['', '0', '0s', 'false']);
  * @see docs/decisions/0278
  */
 export const lacking = (help: string, why: string, usual: readonly unknown[] = []) =>
+  refusing(help, why, (value) => asksForNothing(value) || usual.includes(value));
+
+/** As `lacking`, for a setting that zero and empty values also request something of: `ttl` 0 would end at once. */
+export const lackingAtAll = (help: string, why: string, usual: readonly unknown[] = []) =>
+  refusing(help, why, (value) => value === null || usual.includes(value));
+
+const refusing = (help: string, why: string, isNothing: (value: unknown) => boolean) =>
   declare<undefined, ReturnType<typeof hidden>>(hidden(help), {}, (value, field) => {
-    if (asksForNothing(value) || usual.includes(value)) return undefined;
+    if (isNothing(value)) return undefined;
     const text = `${field} cannot be set: ${why}`;
     throw unsupported(/^[a-z_]+$/.test(field) ? ownWords(text) : text, { field });
   }) satisfies Param<undefined>;

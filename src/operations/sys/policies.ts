@@ -1,6 +1,7 @@
 import { checkedPolicy, policyName, requireOwnPolicy } from '../../access/policies.ts';
 import { notFound } from '../../ground/errors.ts';
 import { deletingNamed, eachNamed, FOR_GOOD } from '../declaration/deleting.ts';
+import { lacking, lackingAtAll } from '../declaration/lacking.ts';
 import { accessOperation } from '../declaration/mount-operations.ts';
 import { atTopToo, done, warned } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
@@ -14,11 +15,24 @@ const policyNameParam = {
   understoodAs: policyName,
 };
 
+const NEVER_EXPIRES = 'policies do not expire; give the tokens a TTL instead';
+const NO_VERSIONS = 'policies have no versions to compare';
+/** How Go writes a time that was not set. */
+const GO_ZERO_TIME = '0001-01-01T00:00:00Z';
+
 const policyText = text({
   long: true,
   help: 'Policy in HCL or JSON, or base64 of it; see "coffer help policy-format".',
   default: '',
 });
+
+/** Settings of OpenBao that limit a policy or protect it from changes: without them it would grant for good. */
+const limits = {
+  ttl: lackingAtAll('Not supported.', NEVER_EXPIRES),
+  expiration: lackingAtAll('Not supported.', NEVER_EXPIRES, [GO_ZERO_TIME]),
+  cas: lackingAtAll('Not supported.', NO_VERSIONS),
+  cas_required: lacking('Not supported.', NO_VERSIONS),
+};
 
 export const list = accessOperation({
   route: 'LIST /sys/policies/acl',
@@ -48,6 +62,7 @@ export const write = accessOperation({
   params: {
     name: policyNameParam,
     policy: policyText,
+    ...limits,
   },
   cli: {
     input: { param: 'policy', as: 'text', fromFile: true },
@@ -107,6 +122,7 @@ export const writeLegacy = accessOperation({
     name: policyNameParam,
     policy: policyText,
     rules: text({ long: true, help: 'Deprecated alias of `policy`.', default: '' }),
+    ...limits,
   },
   async run({ access: { policies } }, values) {
     const old = values.policy === '';

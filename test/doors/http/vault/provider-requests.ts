@@ -7,6 +7,18 @@ import { NAMESPACE, OWN, PATH, TOKENS, TRAIT, tune, tuning, type Written } from 
 
 type Body = Readonly<Record<string, unknown>>;
 
+const POLICY = 'path "transit/*" { capabilities = ["list"] }';
+
+/** Settings of OpenBao's API alone, by which access would end, or a change fail. */
+const LIMITS_OF_POLICIES = {
+  ttl: { refused: '1h', mustBe: true },
+  'ttl of zero': { refused: 0, sent: 'ttl', mustBe: true },
+  expiration: { refused: '2030-01-01T00:00:00Z', mustBe: true },
+  cas: { refused: -1, mustBe: true },
+  'cas of zero': { refused: 0, sent: 'cas', mustBe: true },
+  cas_required: { refused: true },
+} as const;
+
 /** Mounts, tokens, keys, and what is below `sys`. */
 export const resources: Readonly<Record<string, Written>> = {
   vault_mount: {
@@ -163,12 +175,21 @@ export const resources: Readonly<Record<string, Written>> = {
     },
   },
   vault_policy: {
-    write: (name) => ({ line: `PUT sys/policies/acl/${name}`, body: {} }),
+    write: (name) => ({ line: `PUT sys/policies/acl/${name}`, body: { policy: POLICY } }),
     read: (name) => ({ line: `GET sys/policies/acl/${name}` }),
     members: {
       name: PATH,
       namespace: NAMESPACE,
-      policy: { given: 'path "transit/*" { capabilities = ["list"] }', mustBe: true },
+      policy: { given: `${POLICY} # Changed`, mustBe: true },
+      ...LIMITS_OF_POLICIES,
+    },
+  },
+  'vault_policy, by its older path': {
+    write: (name) => ({ line: `POST sys/policy/${name}`, body: { rules: POLICY } }),
+    read: (name) => ({ line: `GET sys/policy/${name}` }),
+    members: {
+      rules: { given: `${POLICY} # Changed`, mustBe: true },
+      ...LIMITS_OF_POLICIES,
     },
   },
   vault_audit_request_header: {

@@ -22,6 +22,8 @@ interface Sent {
 interface Refused {
   readonly refused: unknown;
   readonly sent?: string;
+  /** Every value asks for something, also zero. */
+  readonly mustBe?: true;
 }
 
 /** One that is no member of a request, and why. */
