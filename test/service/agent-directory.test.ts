@@ -32,9 +32,12 @@ describe('the directory of an agent', () => {
   });
 
   it('has no agent, and no refusal of one, where it cannot be looked for', () => {
-    const file = join(home, 'file');
-    writeFileSync(file, '');
-    const { isInUse, isDeclined } = directoryFor('/srv/store', join(file, 'below'));
+    const runtime = join(home, 'runtime');
+    mkdirSync(runtime, { mode: 0o700 });
+    const directory = directoryFor('/srv/store', runtime);
+    rmSync(runtime, { recursive: true });
+    writeFileSync(runtime, '');
+    const { isInUse, isDeclined } = directory;
     expect({ isInUse, isDeclined }).toEqual({ isInUse: false, isDeclined: false });
   });
 
