@@ -36,7 +36,8 @@ describe('the directory of an agent', () => {
     mkdirSync(runtime, { mode: 0o700 });
     const directory = directoryFor('/srv/store', runtime);
     rmSync(runtime, { recursive: true });
-    writeFileSync(runtime, '');
+    // A link to itself fails as a directory does that the user may not search.
+    symlinkSync(runtime, runtime);
     const { isInUse, isDeclined } = directory;
     expect({ isInUse, isDeclined }).toEqual({ isInUse: false, isDeclined: false });
   });
