@@ -10,79 +10,110 @@ interface Aligned {
   readonly base: string;
   readonly ours: string;
   readonly theirs: string;
-  /** Required source of each name in the merged file. */
+  /** Required source of each name in the merged file; a removed name has none. */
   readonly expected: ReadonlyMap<string, string>;
   /** Names that both sides have changed differently. */
   readonly disputed: readonly string[];
 }
 
-/**
- * Returns the names with different encrypted values on each side, whose equality cannot be determined without a key.
- */
-export function inQuestion(
-  base: SecretFile,
-  ours: SecretFile,
-  theirs: SecretFile,
-): readonly [ScalarPlace, ScalarPlace][] {
-  const [was, mine, others] = [byName(base), byName(ours), byName(theirs)];
-  return [...mine].flatMap(([name, place]): [ScalarPlace, ScalarPlace][] => {
-    const other = others.get(name);
-    if (other?.sealed === undefined || place.sealed === undefined || isSettled(was.get(name), place, other))
-      return [];
-    return [[place, other]];
-  });
+/** Places of a name in the three versions of a file. */
+interface Sides {
+  readonly was: ScalarPlace | undefined;
+  readonly ours: ScalarPlace | undefined;
+  readonly theirs: ScalarPlace | undefined;
 }
 
-const isSettled = (was: ScalarPlace | undefined, ours: ScalarPlace, theirs: ScalarPlace): boolean =>
-  ours.source === theirs.source || ours.source === was?.source || theirs.source === was?.source;
+/** Returns the places of each name that one of both changes still has. */
+function sidesByName(base: SecretFile, ours: SecretFile, theirs: SecretFile): ReadonlyMap<string, Sides> {
+  const [was, mine, others] = [byName(base), byName(ours), byName(theirs)];
+  return new Map(
+    [...new Set([...mine.keys(), ...others.keys()])].map((name) => [
+      name,
+      { was: was.get(name), ours: mine.get(name), theirs: others.get(name) },
+    ]),
+  );
+}
+
+/**
+ * Returns the values of which only a key can tell whether both sides have changed them: those that are different
+ * ciphertexts on both sides, and none of them that of the base; or that one side encrypted again and the other removed.
+ * A side where a value is readable is not compared with a ciphertext, because it could win over an encryption.
+ */
+export function inQuestion(base: SecretFile, ours: SecretFile, theirs: SecretFile): readonly Sides[] {
+  const isSealed = (place: ScalarPlace | undefined): boolean =>
+    place === undefined || place.sealed !== undefined;
+  return [...sidesByName(base, ours, theirs).values()].filter(
+    (sides) =>
+      isSealed(sides.ours) && isSealed(sides.theirs) && outcomeOf(sides, hasSameSource) === 'disputed',
+  );
+}
+
+/** Plaintexts of values in question, as far as they are known. */
+export type Plaintexts = ReadonlyMap<ScalarPlace, string>;
+type IsSame = (one: ScalarPlace | undefined, other: ScalarPlace | undefined) => boolean;
+
+const hasSameSource: IsSame = (one, other) => one?.source === other?.source;
+
+/** Returns whether two places have the same value: the same text, or ciphertexts of the same plaintext. */
+const sameBy =
+  (plaintexts: Plaintexts): IsSame =>
+  (one, other) => {
+    if (one === undefined || other === undefined) return one === other;
+    const plaintext = plaintexts.get(one);
+    return hasSameSource(one, other) || (plaintext !== undefined && plaintext === plaintexts.get(other));
+  };
+
+/** Whether the plaintexts tell that both sides have the same value. */
+export const areEqual = ({ ours, theirs }: Sides, plaintexts: Plaintexts): boolean =>
+  sameBy(plaintexts)(ours, theirs);
 
 /**
  * Aligns both changes.
- * @param equal names of such values that are equal
+ * @param plaintexts those of the values in question
  */
 export function align(
   base: SecretFile,
   ours: SecretFile,
   theirs: SecretFile,
-  equal: ReadonlySet<string>,
+  plaintexts: Plaintexts,
 ): Aligned {
-  const [was, mine, others] = [byName(base), byName(ours), byName(theirs)];
   const expected = new Map<string, string>();
+  // For values that one side removed: with the source of the other side in the base, that side has not changed the line.
+  const removed = new Map<string, string>();
   const disputed: string[] = [];
-  for (const name of new Set([...mine.keys(), ...others.keys()])) {
-    const sides = { was: was.get(name), ours: mine.get(name), theirs: others.get(name) };
-    const outcome = outcomeOf(sides, equal.has(name));
+  for (const [name, sides] of sidesByName(base, ours, theirs)) {
+    const outcome = outcomeOf(sides, sameBy(plaintexts));
     if (outcome === 'disputed') disputed.push(name);
     else if (outcome !== undefined) expected.set(name, outcome.source);
+    else removed.set(name, (sides.ours ?? sides.theirs)?.source ?? '');
   }
-  const settled = (file: SecretFile, places: ReadonlyMap<string, ScalarPlace>): string =>
+  const settled = (file: SecretFile): string =>
     spliced(
       file,
       new Map(
-        [...places].flatMap(([name, place]) => {
-          const source = expected.get(name);
+        [...byName(file)].flatMap(([name, place]) => {
+          const source = expected.get(name) ?? removed.get(name);
           return source === undefined ? [] : [[place, source] as const];
         }),
       ),
     );
-  return {
-    base: settled(base, was),
-    ours: settled(ours, mine),
-    theirs: settled(theirs, others),
-    expected,
-    disputed,
-  };
+  return { base: settled(base), ours: settled(ours), theirs: settled(theirs), expected, disputed };
 }
 
 /** Returns the merged value of a name; undefined if it is removed. */
-function outcomeOf(
-  { was, ours, theirs }: Readonly<Record<'was' | 'ours' | 'theirs', ScalarPlace | undefined>>,
-  equal: boolean,
-): ScalarPlace | 'disputed' | undefined {
-  if (ours?.source === theirs?.source || equal) return ours;
-  if (ours?.source === was?.source) return theirs;
-  if (theirs?.source === was?.source) return ours;
+function outcomeOf({ was, ours, theirs }: Sides, isSame: IsSame): ScalarPlace | 'disputed' | undefined {
+  if (isSame(ours, theirs)) return newerOf(ours, theirs);
+  if (isSame(ours, was)) return theirs;
+  if (isSame(theirs, was)) return ours;
   return 'disputed';
+}
+
+/** Returns the ciphertext with the newer version of the same key, so that a merge does not undo a rotation. */
+function newerOf(ours: ScalarPlace | undefined, theirs: ScalarPlace | undefined): ScalarPlace | undefined {
+  const [mine, others] = [ours?.sealed, theirs?.sealed];
+  if (mine === undefined || others === undefined) return ours;
+  const isOfSameKey = mine.key === others.key && mine.mount === others.mount;
+  return isOfSameKey && others.version > mine.version ? theirs : ours;
 }
 
 /** Whether a merged file has exactly the required values. */

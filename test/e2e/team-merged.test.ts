@@ -60,6 +60,36 @@ describe('the post-merge hook', () => {
   });
 });
 
+describe('a merge of a file of a team', () => {
+  it.each([
+    ['a rotation of the key', 'team key rotate -q app --yes'],
+    ['a removal', 'team remove -q bob --yes'],
+  ])(
+    'has the change of the side that has one, if the other encrypted the file again after %s',
+    async (_, again) => {
+      const { alice } = await team('bob');
+      const setUp = await alice.place.run('secrets git-setup -q');
+      expect(setUp).toMatchObject({ exitCode: 0 });
+      await alice.place.ok('secrets set -q app.env OTHER kept');
+      save(alice);
+      expect(git(alice, 'checkout -q -b side')).toMatchObject({ exitCode: 0 });
+      await alice.place.ok('secrets set -q app.env DB changed');
+      save(alice);
+      expect(git(alice, 'checkout -q -')).toMatchObject({ exitCode: 0 });
+      await alice.place.ok(again);
+      await alice.place.ok('secrets rewrap -q app.env');
+      save(alice);
+      const merged = git(alice, 'merge -q side');
+      expect(merged, merged.stdout + merged.stderr).toMatchObject({ exitCode: 0 });
+      expect(readFileSync(alice.place.file('app.env'), 'utf8')).toMatch(
+        /^DB=coffer:app:v1:\S+\nOTHER=coffer:app:v2:\S+\n$/,
+      );
+      await alice.place.ok('secrets rewrap -q app.env --yes');
+      expect(await alice.place.ok('secrets get app.env DB')).toBe('changed');
+    },
+  );
+});
+
 describe('a merge conflict in a file of a team', () => {
   it('is resolved with an edit, which opens both sides and their base with a plain SSH key', async () => {
     const { alice } = await team();

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { closing, refusedAs, unlessRefused } from '../../ground/errors.ts';
 import type { ScalarPlace, SecretFile } from '../../secret-files/format.ts';
-import { align, inQuestion, isAsExpected } from '../../secret-files/three-way.ts';
+import { align, areEqual, inQuestion, isAsExpected, type Plaintexts } from '../../secret-files/three-way.ts';
 import type { OwnCommand } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { readFileWhole } from '../files/in-file.ts';
@@ -48,7 +48,8 @@ async function mergedByValue(session: Session, sides: MergeSides, path: string):
   const files = await parsedSides(session, sides, path).catch(refusedAs(undefined));
   if (files === undefined) return undefined;
   const { format, base, ours, theirs } = files;
-  const aligned = align(base, ours, theirs, await equalValues(session, path, inQuestion(base, ours, theirs)));
+  const plaintexts = await plaintextsOf(session, path, inQuestion(base, ours, theirs));
+  const aligned = align(base, ours, theirs, plaintexts);
   const parsed = (text: string): SecretFile | undefined =>
     unlessRefused(() => format.parse(text, path), undefined);
   const merged = mergeFile({ ...aligned, labels: LABELS }, tmpdir());
@@ -72,25 +73,53 @@ async function parsedSides(session: Session, sides: MergeSides, path: string) {
   return { format, base: parsed(was), ours: parsed(mine), theirs: parsed(others) };
 }
 
-/** Returns which of the pairs are the same value, encrypted twice. If the values cannot be opened, returns none. */
-async function equalValues(
+/**
+ * Returns the plaintexts that tell which side has changed a value; none without a key. Values of the base are opened only
+ * where both sides differ.
+ */
+async function plaintextsOf(
   asked: Session,
   path: string,
-  pairs: readonly (readonly [ScalarPlace, ScalarPlace])[],
-): Promise<ReadonlySet<string>> {
-  if (pairs.length === 0) return new Set();
-  const found = pairs
-    .flat()
-    .flatMap(({ name, sealed }) =>
-      sealed === undefined ? [] : [{ name, value: sealed, where: name, path }],
+  questions: ReturnType<typeof inQuestion>,
+): Promise<Plaintexts> {
+  if (questions.length === 0) return new Map();
+  return closing(asked.quietly(), async (session) => {
+    const sides = await opened(
+      session,
+      path,
+      questions.flatMap(({ ours, theirs }) => [ours, theirs]),
     );
-  const opened = await closing(asked.quietly(), (session) =>
-    openValues(session, found, 'of-all-commits').catch(refusedAs([])),
+    if (sides.size === 0) return sides;
+    // Separate, so that a key of the base which may no longer be used does not hide that both sides are equal.
+    const base = await opened(
+      session,
+      path,
+      questions.flatMap((question) => (areEqual(question, sides) ? [] : [question.was])),
+    );
+    return new Map([...sides, ...base]);
+  });
+}
+
+async function opened(
+  session: Session,
+  path: string,
+  asked: readonly (ScalarPlace | undefined)[],
+): Promise<Map<ScalarPlace, string>> {
+  const places = asked.filter((place) => place !== undefined);
+  // What was readable before is compared with what both sides have encrypted.
+  const readable = places.flatMap((place) =>
+    place.sealed === undefined ? [[place, place.source] as const] : [],
   );
-  return new Set(
-    pairs.flatMap(([{ name }], index) => {
-      const [ours, theirs] = [opened[2 * index], opened[2 * index + 1]];
-      return typeof ours === 'string' && ours === theirs ? [name] : [];
-    }),
+  const found = places.flatMap((place) =>
+    place.sealed === undefined
+      ? []
+      : [{ place, value: place.sealed, name: place.name, where: place.name, path }],
   );
+  const results =
+    found.length === 0 ? [] : await openValues(session, found, 'of-all-commits').catch(refusedAs([]));
+  const texts = results.flatMap((result, index) => {
+    const place = found[index]?.place;
+    return typeof result === 'string' && place !== undefined ? [[place, result] as const] : [];
+  });
+  return new Map([...readable, ...texts]);
 }

@@ -75,7 +75,7 @@ export class Takeover {
       stateOf(session, target, textOf(target.name, sides.theirs)),
     ]);
     const labels = ['ours', 'theirs'] as const;
-    const aligned = align(was.plain, ours.plain, theirs.plain, new Set());
+    const aligned = align(was.plain, ours.plain, theirs.plain, new Map());
     const shown = mergeFile({ ...aligned, labels }, directory).bytes.toString();
     return new Takeover(session, target, { shown, base, known: [ours, theirs, was] }, true);
   }
@@ -134,7 +134,7 @@ export class Takeover {
     );
     if (was === undefined || others === undefined) return undefined;
     this.#known.unshift(others, was);
-    const aligned = align(was.plain, plain, others.plain, new Set());
+    const aligned = align(was.plain, plain, others.plain, new Map());
     const merged = mergeFile({ ...aligned, labels: ['your text', name] }, draft.directory);
     const text = merged.bytes.toString();
     draft.show(text, now);

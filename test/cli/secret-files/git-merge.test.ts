@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Environment } from '../../../src/cli/given.ts';
 import { DirectoryHere } from '../directory-here.ts';
 
 /** Values that a side sets, one after the other. */
@@ -71,6 +72,83 @@ describe('three versions of a file, as git has them merged', () => {
     here.write('theirs', '{"A":"1"}\n\n\n\nbroken\n');
     expect((await here.run('secrets git-merge -- base ours theirs a.json')).exitCode).toBe(0);
     expect(here.read('ours')).toBe('{"A":"2"}\n\n\n\nbroken\n');
+  });
+});
+
+/**
+ * Merges two versions of a file, each made by the given commands, while git would have the driver use this environment.
+ */
+async function mergedAfter(
+  base: string,
+  sides: Readonly<Record<'ours' | 'theirs', readonly string[]>>,
+  environment: Environment = {},
+) {
+  const here = await DirectoryHere.withStore();
+  here.write('.coffer.yaml', 'rules: [{files: "*.env", key: app}]\n');
+  here.write('a.env', base);
+  await here.ok('secrets encrypt a.env -q');
+  const before = here.read('a.env');
+  here.write('base', before);
+  for (const [side, commands] of Object.entries(sides)) {
+    here.write('a.env', before);
+    for (const command of commands) await here.ok(command);
+    here.write(side, here.read('a.env'));
+  }
+  const versions = { ours: here.read('ours'), theirs: here.read('theirs') };
+  const { exitCode } = await here.run('secrets git-merge -- base ours theirs a.env', { environment });
+  const merged = here.read('ours');
+  here.write('a.env', merged);
+  if (exitCode === 0) await here.ok('secrets decrypt a.env -q');
+  return { exitCode, merged, plain: here.read('a.env'), versions };
+}
+
+describe('values that one side has only encrypted again', () => {
+  const REWRAP = ['transit keys rotate app', 'secrets rewrap a.env -q'];
+  const CHANGE = ['secrets set a.env B changed -q'];
+
+  it.each([
+    ['theirs', { ours: CHANGE, theirs: REWRAP }],
+    ['ours', { ours: REWRAP, theirs: CHANGE }],
+  ])(
+    'are no change beside one of the other side, and keep their new version elsewhere: %s',
+    async (_, sides) => {
+      const { exitCode, merged, plain } = await mergedAfter('A=1\nB=2\nC=3\n', sides);
+      expect({ exitCode, plain }).toEqual({ exitCode: 0, plain: 'A=1\nB=changed\nC=3\n' });
+      expect(merged).toMatch(/^A=coffer:app:v2:.*\nB=.*\nC=coffer:app:v2:/);
+    },
+  );
+
+  it.each([
+    ['theirs', { ours: ['secrets unset a.env B -q'], theirs: REWRAP }],
+    ['ours', { ours: REWRAP, theirs: ['secrets unset a.env B -q'] }],
+  ])('are gone if the other side removed them: %s', async (_, sides) => {
+    expect(await mergedAfter('A=1\nB=2\nC=3\n', sides)).toMatchObject({ exitCode: 0, plain: 'A=1\nC=3\n' });
+  });
+
+  it('have the newest version if both sides encrypted them again', async () => {
+    const sides = { ours: REWRAP, theirs: REWRAP };
+    const { exitCode, merged, versions } = await mergedAfter('A=1\nB=2\n', sides);
+    expect({ exitCode, merged }).toEqual({ exitCode: 0, merged: versions.theirs });
+    expect(merged).toMatch(/^A=coffer:app:v3:/);
+  });
+
+  it('are in conflict with a change if there is no key to tell, and no plaintext is written', async () => {
+    const sides = { ours: CHANGE, theirs: REWRAP };
+    const { exitCode, merged } = await mergedAfter('A=1\nB=2\nC=3\n', sides, {
+      COFFER_MASTER_KEY: undefined,
+    });
+    expect(exitCode).toBe(1);
+    expect(merged.replaceAll(/coffer:\S+/g, 'X')).toBe(
+      'A=X\n<<<<<<< ours\nB=X\n=======\nB=X\n>>>>>>> theirs\nC=X\n',
+    );
+  });
+
+  it('are equal on both sides even if the version before can no longer be decrypted', async () => {
+    const { exitCode, merged, versions } = await mergedAfter('A=1\n', {
+      ours: ['transit keys rotate app', 'secrets set a.env A 2 -q'],
+      theirs: ['secrets set a.env A 2 -q', 'transit keys config app --min-decryption-version 2 -q'],
+    });
+    expect({ exitCode, merged }).toEqual({ exitCode: 0, merged: versions.ours });
   });
 });
 

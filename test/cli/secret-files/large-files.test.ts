@@ -41,7 +41,7 @@ const working = (format: FileFormat, text: (count: number) => string) => (count:
       file,
       new Map(file.places.map((place) => [place, file.written(place, TOKEN)])),
     );
-    const aligned = align(file, sealed, file, new Set());
+    const aligned = align(file, sealed, file, new Map());
     isAsExpected(sealed, aligned);
   };
 };
