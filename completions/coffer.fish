@@ -4120,7 +4120,7 @@ complete -c coffer -n '__coffer_at '\''audit show'\''' -l user -x -d 'Only reque
 complete -c coffer -n '__coffer_at '\''audit show'\''' -l path -x -d 'Only requests whose path begins with PREFIX, e.g. transit/decrypt/.'
 complete -c coffer -n '__coffer_at '\''audit show'\''' -l failed -d 'Only requests that failed or were denied.'
 complete -c coffer -n '__coffer_at '\''audit show'\''' -l last -x -d 'Only the last N requests that match the other options (0: all).'
-complete -c coffer -n '__coffer_at '\''audit show'\''' -l all -d 'Also list requests to sys/capabilities-self, which coffer commands send by themselves, and with --failed reads that found nothing. On a terminal, both are only listed with this option or --path.'
+complete -c coffer -n '__coffer_at '\''audit show'\''' -l all -d 'Also list requests to sys/capabilities-self, which coffer commands send by themselves, and, with --failed, the reads that found nothing. On a terminal, neither is listed without this option or --path.'
 complete -c coffer -n '__coffer_at '\''audit show'\''' -l store -x -a '(__fish_complete_directories (commandline -ct))' -d 'Store to use: directory, or postgres://USER@HOST/DATABASE.'
 complete -c coffer -n '__coffer_at '\''audit show'\''' -l address -x -d 'Server to use: http://…, https://… or unix:/PATH.'
 complete -c coffer -n '__coffer_at '\''audit show'\''' -l token -d 'Token for the server; prompts if TOKEN is omitted.'

@@ -106,7 +106,7 @@ export function absentVersion(
   return revoked === null
     ? conflict(`version ${number} of this key was destroyed`, {
         field,
-        hint: 'its key material was deleted and cannot be restored',
+        hint: 'its key material was deleted; only a backup from before that has it, which can be restored under another name',
       })
     : conflict(`version ${number} of this key is revoked`, {
         field,

@@ -62,8 +62,8 @@ export const show: OwnCommand = {
     }),
     switching(
       ALL,
-      `Also list requests to ${OWN_QUESTIONS}, which coffer commands send by themselves, and with --failed reads that ` +
-        'found nothing. On a terminal, both are only listed with this option or --path.',
+      `Also list requests to ${OWN_QUESTIONS}, which coffer commands send by themselves, and, with --failed, ` +
+        'the reads that found nothing. On a terminal, neither is listed without this option or --path.',
     ),
   ],
   details:

@@ -158,7 +158,7 @@ function writeHook(session: Session, root: string, own: string, hook: Hook): voi
     session.warn(`${shown} already exists; add this line to it: ${hook.line(line)}`);
   } else if (![root, asked(['--git-common-dir'])].some((top) => liesBelow(top, dirname(path)))) {
     session.warn(
-      `the hooks directory ${dirname(path)} is outside this repository; add this line to its file ${hook.name}: ${hook.line(line)}`,
+      `the hooks directory ${dirname(path)} is outside this repository and has no hook ${hook.name}; create an executable file ${hook.name} there, with the line "#!/bin/sh" and this one: ${hook.line(line)}`,
     );
   } else {
     mkdirSync(dirname(path), { recursive: true });

@@ -34,7 +34,7 @@ export const command: OwnCommand = {
   examples: [
     [
       'coffer kms --socket /run/coffer/kms.sock --key cluster',
-      'Use a key of the local store, which the environment unlocks',
+      'Use a key of the local store, which COFFER_PASSPHRASE_FILE or another variable unlocks',
     ],
     [
       'coffer kms --socket /run/coffer/kms.sock --key cluster --address unix:/run/coffer.sock',

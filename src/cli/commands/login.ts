@@ -253,6 +253,7 @@ async function show(
   if (!Object.hasOwn(told, member)) {
     throw new CofferError('not-found', `the response has no field ${JSON.stringify(member)}`, {
       field: FIELD,
+      hint: `it has ${Object.keys(told).join(', ')}`,
     });
   }
   const shape = { result: { member, as: 'text' } } as const;

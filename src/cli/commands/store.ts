@@ -195,11 +195,11 @@ export const copy: OwnCommand = {
     ['coffer store copy ./store /mnt/backup/store', 'Copy to another disk'],
     [
       'coffer store copy ./store postgres://coffer@db.example.com/coffer',
-      'Move from a local directory to PostgreSQL',
+      'Copy a local directory to PostgreSQL, to use that from then on',
     ],
     [
       'coffer store copy postgres://coffer@db.example.com/coffer ./store',
-      'Move from PostgreSQL to a local directory',
+      'Copy from PostgreSQL to a local directory',
     ],
   ],
   async run(session, given) {

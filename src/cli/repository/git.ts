@@ -8,6 +8,7 @@ import {
   readdirSync,
   realpathSync,
   type Stats,
+  statSync,
 } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { attempt, CofferError, invalid, unavailable } from '../../ground/errors.ts';
@@ -96,6 +97,16 @@ function isSafeDirectory(directory: string): boolean {
 export function workingTree(directory: string, hint: string): string {
   const top = git(directory, ['rev-parse', '--show-toplevel']);
   if (top !== undefined) return top.toString().replace(/\n$/, '');
+  const found = topOf(resolve(directory));
+  if (
+    found !== undefined &&
+    !isOfTrustedOwner(statSync(found), userBehindRoot()) &&
+    !isSafeDirectory(found)
+  ) {
+    throw unavailable(`git does not use ${found}, which belongs to another user`, {
+      hint: `if you trust that user, run "git config --global --add safe.directory ${quoted(found)}"`,
+    });
+  }
   throw unavailable('not a git working tree', { hint });
 }
 

@@ -27,6 +27,21 @@ function variable(name: string, value: string): void {
   });
 }
 
+it.runIf(isRoot)(
+  'a repository of another user is said to be that, with the command that makes git use it',
+  async () => {
+    const here = await DirectoryHere.withStore();
+    execFileSync('git', ['init', '-q', here.path]);
+    chownSync(here.path, STRANGER, STRANGER);
+    variable('HOME', here.path);
+    const told = `git does not use ${here.path}, which belongs to another user (if you trust that user, run "git config --global --add safe.directory '${here.path}'")`;
+    for (const line of ['secrets check --staged', 'secrets git-setup'])
+      expect(await here.refused(line, 1)).toContain(told);
+    execFileSync('git', ['config', '--global', '--add', 'safe.directory', here.path]);
+    await here.ok('secrets check --staged');
+  },
+);
+
 describe.runIf(isRoot)('rules of another user in a directory above', () => {
   it('are not followed, which one line says, and values are encrypted as without them', async () => {
     const here = await belowForeignRules();
