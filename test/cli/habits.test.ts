@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { isGroup, type Node } from '../../src/cli/command.ts';
+import { everywhereBeside } from '../../src/cli/parse/everywhere.ts';
 import { parseQuickly } from '../../src/cli/parse/fast-path.ts';
 import { inOwnSpelling } from '../../src/cli/parse/habits.ts';
 import { parseWithCommander } from '../../src/cli/parse/program.ts';
@@ -8,6 +10,17 @@ import { streamsDouble } from './streams.double.ts';
 
 const own = async (line: string): Promise<string> =>
   (await inOwnSpelling(line.split(' '), commandTree)).join(' ');
+
+/** The flags of all commands, each with the words of its command. */
+async function optionsOf(node: Node, path: readonly string[]): Promise<(readonly [string, string])[]> {
+  if (!isGroup(node)) {
+    const { options, passesOn } = await node.load();
+    const flags = [...options, ...everywhereBeside(options)].map(({ flag }) => flag);
+    return passesOn === undefined ? flags.map((flag) => [path.join(' '), flag] as const) : [];
+  }
+  const below = Object.entries(node.children).map(([word, child]) => optionsOf(child, [...path, word]));
+  return (await Promise.all(below)).flat();
+}
 
 describe('a spelling of other programs', () => {
   it.each([
@@ -26,6 +39,9 @@ describe('a spelling of other programs', () => {
     ['transit keys read orders -format=json', 'transit keys read orders --output=json'],
     ['token create -policy=deploy -ttl=1h', 'token create --policy=deploy --ttl=1h'],
     ['token create -policy deploy -renewable', 'token create --policy deploy --renewable'],
+    ['token create -orphan -format=json', 'token create --orphan --format=json'],
+    ['workspaces list -org acme', 'workspaces list --org acme'],
+    ['-output=json status', '--output=json status'],
     ['team --json', 'team list --output=json'],
     ['team --identity me.key', 'team list --identity me.key'],
     ['login -method=userpass username=ada', 'login --method=userpass username=ada'],
@@ -41,6 +57,24 @@ describe('a spelling of other programs', () => {
     });
   });
 
+  it('is each long option with one dash, also one that begins with the letter of -o', async () => {
+    const lines = (await optionsOf(commandTree, [])).filter(([, flag]) => flag.startsWith('o'));
+    const wrong = [];
+    for (const [path, flag] of lines) {
+      if ((await own(`${path} -${flag}`)) !== `${path} --${flag}`) wrong.push(`${path} -${flag}`);
+    }
+    expect(wrong).toEqual([]);
+    expect(new Set(lines.map(([, flag]) => flag))).toContain('orphan');
+  });
+
+  it.each([
+    ['token create -output-curl-string', 'token create --output-curl-string'],
+    ['-output_policy status', '--output-policy status'],
+    ['transit keys list -outpt=json', 'transit keys list --outpt=json'],
+  ])('is refused by its whole name where it is another option: %s', async (line, refused) => {
+    expect(await own(line)).toBe(refused);
+  });
+
   it.each([
     'team --help',
     'team --quiet check',
@@ -48,7 +82,8 @@ describe('a spelling of other programs', () => {
     'get .env NAME',
     'transit keys list -o=json',
     'transit keys list -ojson',
-    'token create -orphan',
+    'transit keys list -ojsn',
+    'transit keys list -oyaml',
     'exec -file=.env -- env',
     'exec -f .env -- env -format=json --json',
     'transit encrypt orders --in -policy=x',

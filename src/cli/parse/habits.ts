@@ -1,3 +1,4 @@
+import { nearest } from '../../ground/nearness.ts';
 import { type Group, isGroup, type Node, type OptionSpec, takesWord } from '../command.ts';
 import { everywhereBeside, everywhereOptions } from './everywhere.ts';
 import { FORCE, IN } from './operation-spec.ts';
@@ -145,14 +146,29 @@ function ownOption(text: string, specs: readonly OptionSpec[], forF: string | un
   const flag = name.replaceAll('_', '-');
   if (specs.some((spec) => spec.flag === flag)) return `--${flag}${value}`;
   const other = Object.hasOwn(OPTIONS, flag) ? OPTIONS[flag] : undefined;
-  if (other === undefined || !specs.some((spec) => spec.flag === other.flag)) return text;
+  if (other === undefined || !specs.some((spec) => spec.flag === other.flag)) {
+    return dashes === '-' && isOfAnother(flag, specs) ? `--${flag}${value}` : text;
+  }
   if (other.value === undefined) return `--${other.flag}${value}`;
   return value === '' ? `--${other.flag}=${other.value}` : text;
 }
 
-/** Whether `-oTEXT` is a short option with its value. */
+/** Whether `-oTEXT` is a short option with its value: for `-o`, TEXT must be one that it takes. */
 const isShortWithValue = (name: string, specs: readonly OptionSpec[]): boolean =>
-  specs.some((spec) => spec.short === name.charAt(0) && spec.takes !== 'nothing');
+  specs.some(({ short, takes, choices }) => {
+    if (short !== name.charAt(0) || takes === 'nothing') return false;
+    return choices === undefined || choices.includes(name.slice(1));
+  });
+
+/** Whether `-output-curl-string` or `-orfan` is a long option, rather than `-o` with a mistake in its value. */
+const isOfAnother = (name: string, specs: readonly OptionSpec[]): boolean =>
+  specs.some(({ short, choices }) => {
+    if (short !== name.charAt(0) || choices === undefined) return false;
+    if (nearest(name.slice(1), choices).length > 0) return false;
+    return name.includes('-') || nearest(name, flagsOf(specs)).length > 0;
+  });
+
+const flagsOf = (specs: readonly OptionSpec[]): readonly string[] => specs.map(({ flag }) => flag);
 
 /** Returns the option that a declared spelling, with or without a value, stands for. */
 function specOf(text: string, specs: readonly OptionSpec[]): OptionSpec | undefined {
