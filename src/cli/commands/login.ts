@@ -91,6 +91,7 @@ export const login: OwnCommand = {
     'method jwt uses the ID token of the job.',
   examples: [
     ['coffer login userpass username=ada', 'Log in with a password; prompts for it'],
+    ['coffer login - < token-file', 'Log in with the token in a file'],
     ['coffer login jwt role=release', 'Log in from GitHub Actions or GitLab CI'],
     [
       'coffer login approle role_id=deploy secret_id=@secret-id',

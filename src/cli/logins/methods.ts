@@ -211,6 +211,8 @@ async function missingSecret(
   const own = OWN_SECRETS[method];
   if (own !== undefined) return own(session, request);
   if (session.prompts.available()) {
+    if (!session.streams.in.isTerminal)
+      session.remark(`Standard input is not read; to use it, run "${againOf(typed, [`${secret.name}=-`])}".`);
     const answer = await session.prompts.secret(secret.question);
     return answer === '' && secret.isOptional ? undefined : answer;
   }

@@ -2,6 +2,7 @@ import { chmodSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { standInServer } from '../../servers/stand-in.ts';
 import { DirectoryHere } from '../directory-here.ts';
+import { promptsDouble } from '../streams.double.ts';
 
 const TOKEN = 'cfr.fresh';
 const server = standInServer((request, response) => {
@@ -85,5 +86,30 @@ describe('the token of a login', () => {
     expect(asked).toEqual([]);
     const { err } = await here.run('logout', { environment, terminals: ['err'], columns: 200 });
     expect(err).toContain('Not logged in to ');
+  });
+});
+
+describe('a login that prompts', () => {
+  it('says that it reads no standard input that is no terminal, with the command that does', async () => {
+    for (const [line, told] of [
+      ['login --no-store', 'Standard input is not read; to use it, run "coffer login token token=-".'],
+      [
+        'login userpass username=ada --no-store',
+        'Standard input is not read; to use it, run "coffer login userpass password=- username=ada".',
+      ],
+    ] as const) {
+      const prompts = promptsDouble(['hvs.typed-by-somebody-at-a-terminal']);
+      const { exitCode, err } = await user().run(line, { prompts, terminals: ['err'], input: 'piped' });
+      expect({ exitCode, err }).toEqual({ exitCode: 0, err: expect.stringContaining(told) });
+      // It is a command that works.
+      const again = /"coffer ([^"]+)"/.exec(told)?.[1] ?? '';
+      expect(await user().run(`${again} --no-store`, { input: 'hvs.piped-in-by-a-command' })).toMatchObject({
+        exitCode: 0,
+        err: '',
+      });
+      const typed = promptsDouble(['hvs.typed-by-somebody-at-a-terminal']);
+      const atTerminal = await user().run(line, { prompts: typed, terminals: ['in', 'err'] });
+      expect(atTerminal.err).not.toContain('Standard input');
+    }
   });
 });
