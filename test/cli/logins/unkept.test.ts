@@ -99,7 +99,12 @@ describe('a login that prompts', () => {
       ],
     ] as const) {
       const prompts = promptsDouble(['hvs.typed-by-somebody-at-a-terminal']);
-      const { exitCode, err } = await user().run(line, { prompts, terminals: ['err'], input: 'piped' });
+      const { exitCode, err } = await user().run(line, {
+        prompts,
+        terminals: ['err'],
+        columns: 200,
+        input: 'piped',
+      });
       expect({ exitCode, err }).toEqual({ exitCode: 0, err: expect.stringContaining(told) });
       // It is a command that works.
       const again = /"coffer ([^"]+)"/.exec(told)?.[1] ?? '';
