@@ -3,6 +3,7 @@
  * @see docs/decisions/0187
  */
 
+import { randomUUID } from 'node:crypto';
 import { elapsedMs } from '../../ground/clock.ts';
 import { invalid, ownWords } from '../../ground/errors.ts';
 import { setAmong } from '../../ground/objects.ts';
@@ -27,6 +28,8 @@ export interface RateLimit {
   readonly inheritable?: boolean;
   /** Requests that are counted together: those of one address (`ip`, the default), or all (`none`). */
   readonly group_by?: 'ip' | 'none' | undefined;
+  /** Another one each time that it is written: what was counted before does not count. Absent in earlier releases. */
+  readonly id?: string;
 }
 
 type QuotaConfig = {
@@ -164,7 +167,7 @@ export class Rates {
     const now = Math.floor(this.#elapsedMs());
     const { tokens, intervalMs } = sizesOf(limit);
     const source = limit.group_by === 'none' ? '*' : sourceOf(address);
-    const key = `${limit.name} ${limit.rate} ${limit.interval} ${limit.path} ${source}`;
+    const key = `${limit.name} ${limit.id} ${limit.rate} ${limit.interval} ${limit.path} ${source}`;
     const bucket = this.#bucket(key, now, tokens, intervalMs);
     const isBlocked = bucket.blockedUntilMs > now;
     const isAllowed = !isBlocked && bucket.left > 0;
@@ -216,7 +219,7 @@ export interface Admission {
   byRole?(role: string | undefined): Rated | undefined;
 }
 
-type NewLimit = Omit<RateLimit, 'name'>;
+type NewLimit = Omit<RateLimit, 'name' | 'id'>;
 const NEW_LIMIT: NewLimit = {
   rate: 0,
   interval: 1,
@@ -274,15 +277,13 @@ export class Quotas {
   }
 
   /**
-   * Creates or changes a limit; absent members stay unchanged.
+   * Creates or replaces a limit; absent members get their defaults.
    * @throws `invalid` with Vault's messages
    */
-  async write(name: string, change: Partial<NewLimit>): Promise<void> {
+  async write(name: string, settings: Partial<NewLimit>): Promise<void> {
     await this.#change((before) => {
       const others = before.limits.filter((limit) => limit.name !== name);
-      const known = before.limits.find((limit) => limit.name === name) ?? NEW_LIMIT;
-      const { group_by = known.group_by, ...settings } = change;
-      const limit: RateLimit = { ...known, ...settings, group_by, name };
+      const limit: RateLimit = { ...NEW_LIMIT, ...settings, name, id: randomUUID() };
       if (!(limit.rate > 0)) throw invalid(ownWords("'rate' is invalid"), { field: 'rate' });
       const same = others.find(({ path, role }) => path === limit.path && role === limit.role);
       if (same !== undefined) {

@@ -93,13 +93,15 @@ export const write = accessOperation({
     ...settings,
     secondary_rate: lacking('Not supported.', 'requests are not counted by entity'),
   },
-  run: done(async ({ core, access }, { name, path, role, group_by, secondary_rate: _none, ...change }) => {
-    const before = (await access.quotas.read()).limits.find((limit) => limit.name === name);
-    const wanted = trimSlashes(path ?? before?.path ?? '');
-    const counted = pathOf(wanted, role ?? before?.role ?? '', await core.mounts.list());
-    const limit = { ...change, group_by: group_by === '' ? 'ip' : group_by, path: counted } as const;
-    await access.quotas.write(name, role === undefined ? limit : { ...limit, role: role.toLowerCase() });
-  }),
+  run: done(
+    async ({ core, access }, { name, path = '', role = '', group_by, secondary_rate: _none, ...rest }) => {
+      const limited = {
+        path: pathOf(trimSlashes(path), role, await core.mounts.list()),
+        role: role.toLowerCase(),
+      };
+      await access.quotas.write(name, { ...rest, ...limited, group_by: group_by === '' ? 'ip' : group_by });
+    },
+  ),
 });
 
 /** Paths that have no mount here, but one in Vault. */

@@ -21,16 +21,17 @@ describe('a rate limit that is written', () => {
     owner.at({ method: 'POST', path: LIMIT, parameters: { rate: 1, ...parameters } });
   const kept = async () => resultOf(await owner.at({ method: 'GET', path: LIMIT, parameters: {} }));
 
-  it('keeps how requests are counted, until that is set to the default or to something else', async () => {
-    const groupOf = async (parameters: object) => {
-      await write(parameters);
-      return ((await kept()) as { readonly group_by?: string }).group_by;
-    };
-    expect(await groupOf({ group_by: 'none' })).toBe('none');
-    expect(await groupOf({})).toBe('none');
-    expect(await groupOf({ group_by: '' })).toBe('ip');
-    expect(await groupOf({ group_by: 'none' })).toBe('none');
-    expect(await groupOf({ group_by: 'ip' })).toBe('ip');
+  it('replaces the one of its name: what is not sent has its default again', async () => {
+    const all = { path: 'auth/ci', role: 'build', interval: 60, block_interval: 7, inheritable: true };
+    await write({ ...all, group_by: 'none' });
+    expect(await kept()).toMatchObject({ ...all, path: 'auth/ci/', group_by: 'none' });
+    await write({ path: 'transit' });
+    const usual = { role: '', interval: 1, block_interval: 0, inheritable: false };
+    expect(await kept()).toMatchObject({ ...usual, path: 'transit/' });
+    expect(await kept()).not.toMatchObject({ group_by: expect.anything() });
+    await write({ group_by: '' });
+    expect(await kept()).toMatchObject({ path: '', inheritable: true, group_by: 'ip' });
+    expect((await refused(write({ rate: undefined }))).message).toBe("'rate' is invalid");
   });
 
   it.each([
@@ -70,7 +71,7 @@ describe('a rate limit that is written', () => {
     expect((await refused(write({ path, role: 'Build' }))).message).toBe(message);
     await write({ path: 'auth/ci', role: 'Build' });
     expect(await kept()).toMatchObject({ path: 'auth/ci/', role: 'build' });
-    // The role that it has counts as well.
-    if (path !== '') expect((await refused(write({ path }))).message).toBe(message);
+    await write({ path });
+    expect(await kept()).toMatchObject({ role: '' });
   });
 });

@@ -91,9 +91,22 @@ describe('a rate limit', () => {
   it('is inherited if somebody said so', async () => {
     await root('POST', `${LIMITS}/said`, { rate: 500, path: 'transit', inheritable: true });
     expect((await root('GET', `${LIMITS}/said`)).json.data.inheritable).toBe(true);
-    await root('POST', `${LIMITS}/said`, { rate: 600 });
-    expect((await root('GET', `${LIMITS}/said`)).json.data.inheritable).toBe(true);
+    await root('POST', `${LIMITS}/said`, { rate: 600, path: 'transit' });
+    expect((await root('GET', `${LIMITS}/said`)).json.data.inheritable).toBe(false);
   });
+
+  it.each([['written again'], ['deleted and created']])(
+    'counts from the beginning once it is %s',
+    async (how) => {
+      const limit = { rate: 2, path: 'transit/random', ...LONG };
+      const draw = () => root('POST', 'transit/random', {});
+      await root('POST', `${LIMITS}/again`, limit);
+      expect(await answered(3, draw)).toBe(2);
+      if (how !== 'written again') await root('DELETE', `${LIMITS}/again`);
+      await root('POST', `${LIMITS}/again`, limit);
+      expect(await answered(3, draw)).toBe(2);
+    },
+  );
 
   it('counts strangers before anything else, and says why', async () => {
     await root('POST', `${LIMITS}/t`, { rate: 3, path: 'transit', ...LONG });
