@@ -3892,7 +3892,7 @@ complete -c coffer -n '__coffer_at '\''team add'\''' -l no-prompt -d 'Never prom
 complete -c coffer -n '__coffer_at '\''team add'\''' -l yes -s y -d 'Answer yes to all confirmation prompts.'
 complete -c coffer -n '__coffer_at '\''team add'\''' -l help -s h -d 'Show help.'
 complete -c coffer -n '__coffer_at '\''team remove'\'' 0' -a '(__coffer_names member)'
-complete -c coffer -n '__coffer_at '\''team remove'\''' -l card -x -d 'Remove only one key of the member: the key with this ID in the column "Card" of "coffer team".'
+complete -c coffer -n '__coffer_at '\''team remove'\''' -l card -x -d 'Remove only one key of the member: the key with this ID in the column "Card" of "coffer team". Without another key, the member is removed.'
 complete -c coffer -n '__coffer_at '\''team remove'\''' -l identity -r -F -d 'File with your private key (age or SSH). Default: $COFFER_IDENTITY or $COFFER_IDENTITY_FILE, else all keys found in ~/.config/coffer/identity, ~/.ssh/id_ed25519, ~/.ssh/id_rsa, $SOPS_AGE_KEY_FILE and ~/.config/sops/age/keys.txt.'
 complete -c coffer -n '__coffer_at '\''team remove'\''' -l store -x -a '(__fish_complete_directories (commandline -ct))' -d 'Store to use: directory, or postgres://USER@HOST/DATABASE.'
 complete -c coffer -n '__coffer_at '\''team remove'\''' -l address -x -d 'Server to use: http://…, https://… or unix:/PATH.'

@@ -16,7 +16,7 @@ import { absentVersion } from './version-choice.ts';
  * destroyed
  */
 export const revokeVersion = (engine: Engine, name: string, number: number): Promise<NamedKey> =>
-  changeVersion(engine, name, number, (key) => {
+  changeVersion(engine, { name, number }, (key) => {
     const revoked = stateOf(key, number);
     if (revoked === null) throw absent(key, number);
     if (revoked !== undefined) return key;
@@ -30,7 +30,7 @@ export const revokeVersion = (engine: Engine, name: string, number: number): Pro
  * @throws as {@link revokeVersion}
  */
 export const reinstateVersion = (engine: Engine, name: string, number: number): Promise<NamedKey> =>
-  changeVersion(engine, name, number, (key) => {
+  changeVersion(engine, { name, number, ofLatest: NEVER_REVOKED }, (key) => {
     const revoked = stateOf(key, number);
     if (key.versions[number] !== undefined) return key;
     if (!revoked) throw absent(key, number);
@@ -45,7 +45,7 @@ export const reinstateVersion = (engine: Engine, name: string, number: number): 
  * @throws as {@link revokeVersion}, except for one that was already destroyed
  */
 export const destroyVersion = (engine: Engine, name: string, number: number): Promise<NamedKey> =>
-  changeVersion(engine, name, number, (key) => {
+  changeVersion(engine, { name, number }, (key) => {
     const revoked = stateOf(key, number);
     if (revoked === null) return key;
     const { [number]: stopped, ...versions } = key.versions;
@@ -60,14 +60,16 @@ const absent = (key: NamedKeyDocument, number: number): CofferError =>
 
 const FIELD = 'version';
 
+/** Hint for whoever reinstates the latest version. */
+const NEVER_REVOKED = 'so it can be used, and there is nothing to reinstate';
+
 function changeVersion(
   engine: Engine,
-  name: string,
-  number: number,
+  { name, number, ofLatest }: { readonly name: string; readonly number: number; readonly ofLatest?: string },
   change: (key: NamedKeyDocument) => NamedKeyDocument,
 ): Promise<NamedKey> {
   return changeKey(engine, name, 'key not found', ({ document }) => {
-    requireOldVersion(document, number);
+    requireOldVersion(document, number, ofLatest);
     return change(document);
   });
 }
@@ -83,6 +85,7 @@ export function requireOldVersion(
     minAvailableVersion,
   }: Pick<NamedKeyDocument, 'name' | 'latestVersion' | 'minAvailableVersion'>,
   number: number,
+  ofLatest = `run "coffer transit keys rotate ${name}" first; a key that does not encrypt needs --force`,
 ): void {
   const oldest = Math.max(1, minAvailableVersion);
   if (number < oldest || number > latestVersion) {
@@ -94,7 +97,7 @@ export function requireOldVersion(
   if (number < latestVersion) return;
   throw conflict(ownWords('the latest version of a key can be neither revoked nor destroyed'), {
     field: FIELD,
-    hint: `run "coffer transit keys rotate ${name}" first; a key that does not encrypt needs --force`,
+    hint: ofLatest,
   });
 }
 

@@ -245,6 +245,7 @@ describe('a mistake is answered before anything is asked:', () => {
       await here.ok(`auth approle write deploy --token-policies deploy --secret-id-num-uses 3${at}`);
     here.write('text', 'no PEM');
     await here.ok('transit keys create signer --type ed25519');
+    expect(await here.refused('transit keys reinstate signer 1', 1)).toContain('nothing to reinstate)');
     for (const [line, said] of SAID_ONCE) expect(await here.refused(line, 2), line).toContain(said);
     const tidied = await here.run('auth approle tidy');
     expect(tidied.err).toBe(

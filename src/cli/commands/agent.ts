@@ -93,6 +93,9 @@ export const env: OwnCommand = {
     });
     if (!isOfServer && !directory.isInUse)
       session.remark('No agent is running. Run "coffer unlock" to start it.');
+    const isOffering = AGENT_DOORS.some(({ name }) => existsSync(directory.doorSocket(name)));
+    if (isOfServer && !isOffering)
+      session.remark('No agent offers keys of this server. Run "coffer agent run --ssh NAME" to offer one.');
   },
 };
 

@@ -231,7 +231,7 @@ const TOKEN = /^(?:cfr|hvs|hvb|[bs])\.[\w-]{20,}$/;
 function refuseTokenAsPath([accessor = '', ...others]: readonly string[]): void {
   if (TOKEN.test(accessor)) {
     throw invalid('a token cannot be passed as an argument: other users could see it', {
-      hint: 'write it to a file and use --token-file FILE, or use --accessor ID ("coffer token list" shows accessors)',
+      hint: 'write it to a file and use --token-file FILE, or use --accessor ID, which "coffer token list" shows',
     });
   }
   if (others.length > 0 && /^[0-9a-f]{40}$/.test(accessor)) {

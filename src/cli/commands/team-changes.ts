@@ -72,7 +72,7 @@ export const add: Command = {
       throw exists(`${name} already has this key`, { hint: 'run "coffer team" to list the members' });
     if (isThere && !session.settings.yes && !session.prompts.available()) {
       throw exists(`${name} is already a member`, {
-        hint: `use --yes to add another key for this member; "coffer team remove ${name} --card ID" removes the old one ("coffer team" shows the IDs)`,
+        hint: `use --yes to add another key for this member; "coffer team remove ${name} --card ID" removes the old one, whose ID "coffer team" shows`,
       });
     }
     if (
@@ -181,14 +181,14 @@ export const remove: Command = {
     taking(
       CARD,
       'ID',
-      'Remove only one key of the member: the key with this ID in the column "Card" of "coffer team".',
+      'Remove only one key of the member: the key with this ID in the column "Card" of "coffer team". Without another key, the member is removed.',
     ),
     identityOption,
   ],
   details:
     'The removed member cannot decrypt anything encrypted from then on: the keyring gets a new root ' +
-    'key and a new version of every key, and the files matched by .coffer.yaml are re-encrypted. ' +
-    'The member may have kept a copy of every earlier value: the command lists the values to change ' +
+    'key and a new version of every key, and the files matched by .coffer.yaml are re-encrypted; for other files, ' +
+    'run "coffer secrets rewrap FILE". The member may have kept a copy of every earlier value: the command lists the values to change ' +
     'at their source, e.g. in the database. If the command is interrupted, run it again to continue.',
   examples: [
     ['coffer team remove bob', 'Remove a member'],
@@ -232,6 +232,10 @@ export const remove: Command = {
     else if (cards.length === 0) session.say(`Finished removing ${removed}: an earlier run was interrupted.`);
     else
       session.say(`Removed ${removed}. All keys have a new version: ${keyNames(changes.state).join(', ')}.`);
+    if (cards.length > 0 && listed.length === 0)
+      session.say(
+        'No file that .coffer.yaml matches has encrypted values. For other files, run "coffer secrets rewrap FILE".',
+      );
     sayWhatFollows(changes, removed, listed);
     for (const folder of card === undefined ? otherKeyringsOf(place, name) : [])
       session.warn(

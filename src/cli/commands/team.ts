@@ -13,7 +13,7 @@ import { type RuledFile, sharedKeys, sharingHint, valuesUnder } from '../secret-
 import type { Session } from '../session.ts';
 import { openKeyring, type TeamKeyring } from '../team/keyring.ts';
 import { TeamMemory } from '../team/memory.ts';
-import { isUnfinished, isWaiting, WORK_IS_LEFT } from '../team/oddities.ts';
+import { isUnfinished, isWaiting, peopleOut, WORK_IS_LEFT } from '../team/oddities.ts';
 import type { KeyringPlace } from '../team/place.ts';
 import { alterationsOf, untrackedFacts, witnessOf } from '../team/witness.ts';
 import { shellWord } from '../terminal/shell-word.ts';
@@ -171,12 +171,12 @@ export const log: OwnCommand = {
       {
         table: () => ({
           head: ['ID', 'When', 'Who', 'What'],
-          rows: entries.map(({ id, at, by, what, counts }) => [
-            short(id),
-            { time: at },
-            by,
-            counts ? what : `${what} (not in effect)`,
-          ]),
+          rows: entries.map(({ id, at, by, what, counts }, index) => {
+            // Programs compare the text of JSON.
+            const fact = state.line[index];
+            const done = fact !== undefined && takesOut(fact) ? `removed ${peopleOut(state, fact)}` : what;
+            return [short(id), { time: at }, by, counts ? done : `${done} (not in effect)`];
+          }),
         }),
       },
     );

@@ -22,8 +22,8 @@ export const unlock: OwnCommand = {
   details:
     'Prompts once and starts an agent: a background process of the current user that keeps the ' +
     'store unlocked for later commands. If the store is already unlocked, only --idle and --for have an effect: they ' +
-    'restart both timers, and ask for the secret again. Commands that manage the store (slots, ' +
-    'rekey, backup), export keys or create tokens still ask for the secret.',
+    'restart both timers, also the one that is not given, with its default, and ask for the secret again. Commands ' +
+    'that manage the store (slots, rekey, backup), export keys or create tokens still ask for the secret.',
   examples: [
     ['coffer unlock', 'Unlock with the default timeouts'],
     ['coffer unlock --idle 1h --for 10h', 'Unlock for a working day'],

@@ -160,7 +160,7 @@ async function keysIn(session: Session, text: string, where: string): Promise<re
   }
   throw invalid(`no private key in ${where}`, {
     field: where,
-    hint: 'expected AGE-SECRET-KEY- or AGE-PLUGIN- lines, or one SSH private key (Ed25519 or RSA)',
+    hint: 'expected AGE-SECRET-KEY- or AGE-PLUGIN- lines, or one SSH private key of type Ed25519 or RSA',
   });
 }
 

@@ -123,7 +123,7 @@ export async function newPassphrase(
   if (session.prompts.available()) return typedPassphrase(session);
   throw inNewStore
     ? sealed('no secret given to unlock the new store: cannot prompt for a passphrase', {
-        hint: 'set COFFER_MASTER_KEY (see "coffer keygen") or COFFER_PASSPHRASE, or use --key-file',
+        hint: 'set COFFER_PASSPHRASE, or COFFER_MASTER_KEY as printed by "coffer keygen", or use --key-file',
       })
     : sealed('cannot prompt for the new passphrase', {
         hint: 'set COFFER_NEW_PASSPHRASE, or use --passphrase-file',

@@ -5,11 +5,42 @@ import type { Session } from '../session.ts';
 /** Warnings of what has no effect in a keyring. */
 
 /** Formats the names of the persons that a removal removes. */
-export const namesOut = ({ without }: Pick<Fact, 'without'>): string =>
-  [...new Set(without.map(({ name }) => name))].join(', ');
+export const namesOut = (fact: Pick<Fact, 'without'>): string => namesOf(fact).join(', ');
+
+const namesOf = ({ without }: Pick<Fact, 'without'>): readonly string[] => [
+  ...new Set(without.map(({ name }) => name)),
+];
+
+const removed = new WeakMap<Judgement, ReadonlyMap<string, string>>();
+
+/** Formats whom a removal removes; of one who has other keys left then, only a key. */
+export function peopleOut(state: Judgement, fact: Fact): string {
+  const known = removed.get(state) ?? everyRemoval(state);
+  removed.set(state, known);
+  return known.get(fact.id) ?? namesOut(fact);
+}
+
+/** Goes through all facts once: anyone who can push can add thousands of removals. */
+function everyRemoval({ line, valid }: Judgement): ReadonlyMap<string, string> {
+  const cards = new Map<string, Set<string>>();
+  const said = new Map<string, string>();
+  for (const fact of line) {
+    const { id, card, without } = fact;
+    if (card !== undefined) cards.set(card.name, (cards.get(card.name) ?? new Set()).add(id));
+    if (without.length === 0) continue;
+    const left = new Map(namesOf(fact).map((name) => [name, cards.get(name)?.size ?? 0]));
+    for (const out of without)
+      if (cards.get(out.name)?.has(out.id)) left.set(out.name, (left.get(out.name) ?? 0) - 1);
+    const words = namesOf(fact).map((name) => ((left.get(name) ?? 0) > 0 ? `a key of ${name}` : name));
+    said.set(id, words.join(', '));
+    if (valid.has(id)) for (const out of without) cards.get(out.name)?.delete(out.id);
+  }
+  return said;
+}
+
 /** Formats who removed whom. */
 export const tell = (state: Judgement, fact: Fact): string =>
-  `${nameOf(state, fact.by)} removed ${namesOut(fact)}`;
+  `${nameOf(state, fact.by)} removed ${peopleOut(state, fact)}`;
 
 /** Maximum number of warnings of one kind: anyone who can push can add thousands of files. */
 const MOST_WARNINGS = 10;

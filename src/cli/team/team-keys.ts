@@ -344,7 +344,7 @@ function noSuchVersion(
   const first = own === '' ? '' : `${own}; otherwise, `;
   if (!keyNames(state).includes(key)) {
     return notFound(noKey(state, key).message, {
-      hint: `${first}the key is of another keyring or of a store: if the file was moved here, decrypt it where it was ("coffer secrets decrypt FILE"), then encrypt it here`,
+      hint: `${first}the key is of another keyring or of a store: if the file was moved here, decrypt it where it was, with "coffer secrets decrypt FILE", then encrypt it here`,
     });
   }
   return notFound(`the keyring of this repository has no version ${number} of key "${key}"`, {

@@ -31,19 +31,30 @@ export function witnessOf(place: KeyringPlace) {
     path: path.slice(prefix.length),
     text: `${commit === undefined ? 'a merge' : `commit ${commit}`} ${what} ${path}`,
   });
+  const missing = (path: string) => ({
+    path: path.slice(prefix.length),
+    text: `${path} is in the last commit, but missing in the working tree`,
+  });
   const of = (filter: string): ReadonlyMap<string, string> => lastCommits(top, filter, pathIn(place));
   const isFact = (path: string): boolean => path.startsWith(prefix) && /\.[0-9a-z]{32}$/.test(path);
   const gone = [...of('A').keys()].filter((path) => isFact(path) && !present.has(path.slice(prefix.length)));
   const deleted = gone.length === 0 ? new Map<string, string>() : of('D');
+  const committed = new Set(gone.length === 0 ? [] : committedIn(top, pathIn(place)));
   const altered = [...of('MT')].filter(([path]) => isFact(path));
   return {
     isShallow,
     losses: [
-      ...gone.map((path) => lossOf(path, deleted.get(path), 'removed')),
+      ...gone.map((path) =>
+        committed.has(path) ? missing(path) : lossOf(path, deleted.get(path), 'removed'),
+      ),
       ...altered.map(([path, commit]) => lossOf(path, commit, 'changed')),
     ],
   };
 }
+
+/** Returns the paths of the last commit below a path. */
+const committedIn = (top: string, below: string): readonly string[] =>
+  texts(git(top, ['ls-tree', '-r', '-z', '--name-only', '--full-tree', 'HEAD', '--', below]));
 
 /** First character of a commit line; no path in git begins with it. */
 const COMMIT = '\x01';

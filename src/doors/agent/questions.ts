@@ -44,7 +44,7 @@ export function consentBy({ name }: AgentDoorKind, ask: Ask | undefined, now = e
       answers.noes += 1;
     }
     throw denied('this use of the key was not confirmed', {
-      hint: 'the user denied it or did not answer in time, or the program that asks (SSH_ASKPASS) failed',
+      hint: 'the user denied it or did not answer in time, or SSH_ASKPASS, the program that asks, failed',
     });
   };
 

@@ -70,7 +70,7 @@ export const lookup = accessOperation({
   ...computing,
   params: {
     token: tokenId(
-      'Token, or its accessor, which "coffer token list" shows as ID. Default, with a server: your own token.',
+      'Accessor of the token, which "coffer token list" shows as ID; or the token, which other users can then see in the list of processes. Default, with a server: your own token.',
     ),
   },
   cli: {

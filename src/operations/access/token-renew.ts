@@ -43,7 +43,7 @@ export const renew = accessOperation({
   route: 'POST /auth/token/renew',
   params: {
     token: tokenId(
-      'Token, or its accessor, which "coffer token list" shows as ID. Default, with a server: your own token.',
+      'Accessor of the token, which "coffer token list" shows as ID; or the token, which other users can then see in the list of processes. Default, with a server: your own token.',
     ),
     increment: incrementParam,
   },

@@ -39,7 +39,11 @@ async function foreseeToken(token: string, runner: Runner): Promise<void> {
 export const revoke = accessOperation({
   route: 'POST /auth/token/revoke',
   withoutSecret: true,
-  params: { token: tokenId('Token, or its accessor, which "coffer token list" shows as ID.') },
+  params: {
+    token: tokenId(
+      'Accessor of the token, which "coffer token list" shows as ID; or the token, which other users can then see in the list of processes.',
+    ),
+  },
   cli: {
     examples: {
       'coffer token revoke 6f2a9c0e4b7d1f35a8c2e6094d7b13f5a0c8e291':
@@ -93,7 +97,11 @@ const PATH = 'auth/token/revoke-orphan';
 /** Revokes a single token; its children become orphans. */
 export const revokeOrphan = accessOperation({
   route: `POST /${PATH}`,
-  params: { token: tokenId('Token, or its accessor, which "coffer token list" shows as ID.') },
+  params: {
+    token: tokenId(
+      'Accessor of the token, which "coffer token list" shows as ID; or the token, which other users can then see in the list of processes.',
+    ),
+  },
   run: done(async (call, values) => {
     if (!call.caller.may(PATH, 'sudo'))
       throw invalid(ownWords('root or sudo privileges required to revoke and orphan'));

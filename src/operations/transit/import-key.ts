@@ -231,7 +231,7 @@ function identityBytes(given: string): Buffer {
     if (bytes !== undefined) return bytes;
   }
   throw invalid(ownWords('not an importable age identity'), {
-    hint: 'use a file with one line AGE-SECRET-KEY-…, and --type with its key type (x25519, mlkem768-x25519, …)',
+    hint: 'use a file with one line AGE-SECRET-KEY-…, and --type with its key type, e.g. x25519 or mlkem768-x25519',
   });
 }
 
@@ -240,7 +240,7 @@ function pkcs8Of(pem: string): Buffer {
     return readPem(pem).export({ format: 'der', type: 'pkcs8' });
   } catch {
     throw invalid(ownWords('the private key cannot be read'), {
-      hint: 'use an unencrypted PEM file ("openssl pkey -in FILE" removes the passphrase)',
+      hint: 'use an unencrypted PEM file: "openssl pkey -in FILE" removes the passphrase',
     });
   }
 }

@@ -84,7 +84,7 @@ export function unwrapPadded(key: Uint8Array, wrapped: Uint8Array): Buffer {
 const integrityFailed = (): CofferError =>
   invalid(ownWords('unwrapping the key failed: integrity check failed'), {
     field: 'ciphertext',
-    hint: 'wrap the key with AES-KWP (RFC 5649), using the AES key that is wrapped with RSA-OAEP',
+    hint: 'wrap the key with AES-KWP, which RFC 5649 defines, using the AES key that is wrapped with RSA-OAEP',
   });
 
 /**

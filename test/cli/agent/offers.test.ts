@@ -34,3 +34,10 @@ it('an offer says on a terminal how its programs find the agent, if they need va
   expect(await said('agent offer app --sops')).toContain(`Run 'eval "$(coffer agent env --sops)"' so that`);
   expect((await said('agent offer inbox --age')).trim()).toBe('Offered inbox to age.');
 });
+
+it('variables of an agent for a server that none serves are said to be missing, with the command for one', async () => {
+  const here = DirectoryHere.make({ COFFER_ADDR: 'http://127.0.0.1:1' });
+  const { exitCode, out, err } = await here.run('agent env', { terminals: ['err'] });
+  expect([exitCode, out]).toEqual([0, '']);
+  expect(err).toContain('No agent offers keys of this server. Run "coffer agent run --ssh NAME"');
+});

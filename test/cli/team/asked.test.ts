@@ -96,6 +96,26 @@ describe('the question of a change of a team', () => {
   });
 });
 
+describe('a removal', () => {
+  it('of one of two keys is listed as that, and of the last one as a removal of the member', async () => {
+    const repository = await withBob();
+    const first = repository.idOf('members/bob.');
+    await repository.ok(`team add bob ${freshKey()} --yes -q`);
+    await repository.ok(`team remove bob --card ${first} --yes -q`);
+    expect(await repository.ok('team log')).toMatch(/\tremoved a key of bob$/m);
+    await repository.ok('team remove bob --yes -q');
+    expect(await repository.ok('team log')).toMatch(/\tremoved bob$/m);
+    expect(await repository.ok('team log -o json')).not.toContain('a key of bob');
+  });
+
+  it('says that files without a rule have to be re-encrypted, if no file has one', async () => {
+    const repository = await withBob();
+    repository.here.write('.coffer.yaml', 'rules:\n  - files: "x/*.env"\n    key: app\n');
+    const removal = await asked(repository, 'team remove bob', [true]);
+    expect(removal.err).toContain('For other files, run "coffer secrets rewrap FILE".');
+  });
+});
+
 describe('a new member', () => {
   it.each([
     ['team add bob', 'no key given for the new member'],

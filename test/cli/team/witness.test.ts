@@ -62,6 +62,14 @@ it('what commits took away from a keyring or altered in it is named with its com
   expect(many).toBe(one);
 });
 
+it('a file that was moved away in the working tree alone is said to be missing there, not removed by a commit', () => {
+  const { top, altered } = repository(1);
+  rmSync(join(top, '.coffer', altered));
+  expect(witnessOf(placeIn(top, top)).losses.map(({ text }) => text)).toContain(
+    `.coffer/${altered} is in the last commit, but missing in the working tree`,
+  );
+});
+
 it('a history that git does not tell is no witness that nothing was taken away from a keyring', () => {
   const { top } = repository(1);
   const directory = temporaryDirectory();

@@ -9,14 +9,14 @@ export const ELSEWHERE = 'use a directory that you can write to';
 const reasons: Record<string, { readonly reason: string; readonly hint: string }> = {
   ENOSPC: { reason: 'no space left on the disk', hint: 'free some space and try again' },
   EDQUOT: { reason: 'the disk quota is used up', hint: 'free some space and try again' },
-  EFBIG: { reason: 'the limit of file sizes is reached', hint: 'raise the limit (ulimit -f)' },
+  EFBIG: { reason: 'the limit of file sizes is reached', hint: 'raise the limit with "ulimit -f"' },
   EROFS: {
     reason: 'the file system is read-only',
     hint: 'mount the file system writable, or work on a copy elsewhere',
   },
   EACCES: { reason: 'permission denied', hint: AS_OWNER },
   EPERM: { reason: 'operation not permitted', hint: AS_OWNER },
-  EMFILE: { reason: 'too many open files', hint: 'raise the limit of open files (ulimit -n)' },
+  EMFILE: { reason: 'too many open files', hint: 'raise the limit of open files with "ulimit -n"' },
   ENFILE: { reason: 'too many open files on this machine', hint: 'close other programs and try again' },
   EIO: { reason: 'the disk reports an error', hint: 'check the disk, then run "coffer doctor"' },
   ENOENT: { reason: 'no such file or directory', hint: 'check the path' },

@@ -37,7 +37,7 @@ export function heldByOther(path: string, waitedMs: number): CofferError {
   );
 }
 
-const WAIT = 'wait until that process is done (a rekey or backup of a large store takes a while), then retry';
+const WAIT = 'wait until that process is done, then retry; a rekey or backup of a large store takes a while';
 
 function nameOf(holder: Holder | undefined, path: string): string {
   if (holder === undefined) return 'another process';
