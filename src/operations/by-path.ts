@@ -78,6 +78,9 @@ const PLAIN_NAME = /^[\w./-]+$/;
 /** Names the command that mounts what a path is for, or that lists what is mounted, or the wrong part of the path. */
 function placeHint(request: PathRequest, routes: readonly ServedRoute[], isMounted: boolean): string {
   if (request.path.startsWith('sys/')) return 'check the path after sys/';
+  // Nobody serves the path of a mount itself, so that it may well be one.
+  if (!request.path.includes('/'))
+    return 'the path must go on after the mount, e.g. transit/keys: list the mounts with "coffer mounts list"';
   if (!request.path.startsWith(LOGIN_PREFIX)) {
     return isMounted
       ? 'the mount exists: check the path after it'

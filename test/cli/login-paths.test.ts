@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LOGIN_METHODS } from '../../src/operations/mount-types.ts';
+import { startServer } from '../servers/serving.ts';
 import { DirectoryHere } from './directory-here.ts';
 
 /** Path below a login method at which its first object is written, or its configuration, with the parameters. */
@@ -70,5 +71,15 @@ describe('a path of a login method that is not enabled', () => {
   ])('names the part of another path that is wrong: %s', async (path, advice) => {
     const here = await DirectoryHere.withStore();
     expect(await here.refused(`read ${path}`, 3)).toContain(`(${advice})`);
+  });
+
+  it('does not call a mount missing whose own path is read, in a store and on a server', async () => {
+    const here = await DirectoryHere.withStore();
+    const { address, token } = await startServer();
+    const said =
+      'coffer: nothing found at transit (the path must go on after the mount, e.g. transit/keys: list';
+    for (const environment of [{}, { COFFER_ADDR: address, COFFER_TOKEN: token }])
+      for (const verb of ['list', 'read'])
+        expect(await here.refused(`${verb} transit`, 3, { environment })).toContain(said);
   });
 });

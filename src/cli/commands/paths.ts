@@ -1,4 +1,4 @@
-import { asCofferError, withOtherHint } from '../../ground/errors.ts';
+import { asCofferError, notFound, withOtherHint } from '../../ground/errors.ts';
 import { meantText } from '../../ground/nearness.ts';
 import { isObject } from '../../ground/objects.ts';
 import { trimSlashes } from '../../ground/trim.ts';
@@ -211,7 +211,11 @@ async function explained(error: unknown, request: PathRequest): Promise<never> {
   }
   if (known?.message.startsWith('no handler for route ') === true && known.hint === undefined) {
     const { placeHintOfServer } = await import('../../operations/by-path.ts');
-    throw withOtherHint(known, await placeHintOfServer(request, false));
+    const hint = await placeHintOfServer(request, false);
+    // The server's text says that nothing is mounted there, which is not so for the path of a mount.
+    if (!request.path.includes('/'))
+      throw notFound(`nothing found at ${request.path}`, { hint, cause: known });
+    throw withOtherHint(known, hint);
   }
   if (known?.message === 'unsupported operation' && known.hint === undefined)
     throw withOtherHint(known, 'try another of read, write, list and delete');

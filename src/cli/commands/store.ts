@@ -49,8 +49,9 @@ const REPAIR = 'repair';
 export const doctor: OwnCommand = {
   options: [switching(REPAIR, 'Repair what can be repaired without data loss.')],
   details:
-    'Changes nothing without --repair. Lists each damaged file with the problem and what to do about it. Exits ' +
-    'with 1 if a file is damaged; with --repair, only if some damage could not be repaired. Asks for the ' +
+    'Changes nothing without --repair. Lists each damaged file with the problem and what to do about it, and the ' +
+    'copies of damaged files that a repair kept. Exits with 1 if anything is listed; with --repair, only if ' +
+    'something remains. Asks for the ' +
     'passphrase even while the store is unlocked. Missing documents (such as keys and tokens) are listed; they ' +
     'cannot be recovered.',
   examples: [

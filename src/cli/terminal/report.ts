@@ -55,7 +55,9 @@ export function reportError(
 /** Whether a message names the argument or option itself: `missing secret id`, `invalid --path-suffix`. */
 const isSaidIn = (message: string, label: string): boolean =>
   message.startsWith(`${label} `) ||
-  ['invalid', 'missing'].some((word) => `${message} `.startsWith(`${word} ${label} `));
+  ['invalid', 'missing'].some((word) =>
+    [label, `'${label}'`].some((name) => `${message} `.startsWith(`${word} ${name} `)),
+  );
 
 /** Returns the argument or option that the error is about, as written in help. */
 function labelOf({ kind, field }: CofferError, invocation: Invocation | undefined): string | undefined {
