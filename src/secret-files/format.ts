@@ -37,12 +37,22 @@ export interface ScalarPlace {
   readonly otherNameAt?: number;
 }
 
+/** Alias of YAML in the place of a value, which is not followed. */
+export interface AliasPlace {
+  /** As that of a value; for a merge key, it ends with `<<`. */
+  readonly name: string;
+  readonly path: readonly string[];
+  readonly start: number;
+}
+
 /** Parsed file. Immutable; changes return a new text. */
 export interface SecretFile {
   readonly format: FileFormatName;
   readonly text: string;
   /** In the order of the text. In a `.env` file, the last one of duplicate names wins. */
   readonly places: readonly ScalarPlace[];
+  /** In the order of the text, if the format has any. */
+  readonly aliases?: readonly AliasPlace[];
   /** Formats a string for a place, e.g. in quotes. An encrypted value is a string, too. */
   written(place: ScalarPlace, text: string): string;
   /**

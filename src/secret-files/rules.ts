@@ -41,8 +41,16 @@ const RULES_FORM = '"rules" must be a list of rules, each with "files" and "key"
  * @throws `invalid` naming line and member
  */
 export function rulesIn(document: SecretFile, file: string): readonly Rule[] {
-  const refused = (place: ScalarPlace | undefined, message: string, hint?: string) =>
+  const refused = (place: { readonly start: number } | undefined, message: string, hint?: string) =>
     refusedAt(file, { text: document.text, offset: place?.start ?? 0, message, hint });
+  const [alias] = document.aliases ?? [];
+  // Left out, a pattern would leave its files or values unencrypted.
+  if (alias !== undefined)
+    throw refused(
+      alias,
+      `${alias.name} is a YAML alias, which is not followed`,
+      'write the text in its place',
+    );
   for (const place of document.places) {
     const [top] = place.path;
     if (top !== 'rules') throw refused(place, `unknown setting ${place.name}`, RULES_FORM);

@@ -13,6 +13,7 @@ import {
 } from 'yaml';
 import { type CofferError, invalid } from '../ground/errors.ts';
 import {
+  type AliasPlace,
   type FileFormat,
   nameOf,
   otherNameRefused,
@@ -53,6 +54,7 @@ function parse(text: string, file: string): SecretFile {
     format: 'yaml',
     text,
     places: walk.places,
+    aliases: walk.aliases,
     written: (place, value) => {
       const blank = place.start === place.end && !/\s/.test(text[place.start - 1] ?? '\n') ? ' ' : '';
       return `${blank}${walk.isInFlow(place) ? JSON.stringify(value) : yamlString(value)}`;
@@ -160,6 +162,7 @@ const MEANS_NAME: ReadonlySet<string | undefined> = new Set([undefined, '!', 'ta
 
 class Walk {
   readonly places: AliasedPlace[] = [];
+  readonly aliases: AliasPlace[] = [];
   readonly #inFlow = new Set<ScalarPlace>();
   readonly #text: string;
   readonly #file: string;
@@ -192,7 +195,11 @@ class Walk {
   }
 
   #value(node: unknown, where: Where): TreeBranch | ScalarPlace | undefined {
-    if (isAlias(node)) this.#anchors.use(node.source, rangeOf(node)[0]);
+    if (isAlias(node)) {
+      const [start] = rangeOf(node);
+      this.#anchors.use(node.source, start);
+      this.aliases.push({ name: where.prefix + nameOf(where.path), path: where.path, start });
+    }
     if (!isScalar(node) && !isCollection(node)) return undefined;
     const end = this.#anchors.begin(node.anchor, this.places.length);
     const value = isScalar(node) ? this.#scalar(node as Scalar.Parsed, where) : this.#branch(node, where);

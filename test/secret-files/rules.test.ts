@@ -112,6 +112,16 @@ describe('the rules for encryption', () => {
     );
   });
 
+  it.each([
+    ['rules:\n  - files: &f a\n    key: k\n  - files: [b, *f]\n    key: k\n', 4, 'rules.1.files.1'],
+    ['rules:\n  - &r {files: a, key: k}\n  - <<: *r\n    only: x\n', 3, 'rules.1.<<'],
+    ['rules:\n  - files: a\n    key: &k k\n    mount: *k\n', 4, 'rules.0.mount'],
+  ])('have no alias, without which they would mean less than they seem to: %j', (broken, line, name) => {
+    expect(refusal(() => rules(broken)).message).toBe(
+      `.coffer.yaml:${line}: ${name} is a YAML alias, which is not followed`,
+    );
+  });
+
   it('say for each value whether it is secret, and never that of an empty one', () => {
     const [, rule] = rules(text);
     const secret = yaml

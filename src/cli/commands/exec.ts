@@ -12,6 +12,7 @@ import type { Launch } from '../processes/launch.ts';
 import { maskingLines } from '../processes/masking.ts';
 import { remindOfGitSetup } from '../secret-files/clone-reminder.ts';
 import { Files, formatIn, formatOption } from '../secret-files/files.ts';
+import { warnOfAliases } from '../secret-files/left-aliases.ts';
 import { refuseReadable, requireRules } from '../secret-files/left-readable.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import { isPipedFile, openPipedFile, openSecretFile, type ReadFile } from '../secret-files/secret-file.ts';
@@ -145,7 +146,10 @@ async function childVariables(session: Session, { options }: Given) {
     session.remark(
       `Already set in the environment and kept (use --overwrite to replace): ${kept.join(', ')}`,
     );
-  for (const read of files) await requireRules(session, rulebook, read);
+  for (const read of files) {
+    await requireRules(session, rulebook, read);
+    if (request.only.length === 0) warnOfAliases(session, read);
+  }
   for (const [read, some] of Map.groupBy(sources, ({ read }) => read)) {
     await refuseReadable(session, rulebook, read, some);
     const places = some.map(({ place }) => place);

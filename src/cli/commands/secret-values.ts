@@ -25,6 +25,7 @@ import {
   type RuledFile,
 } from '../secret-files/files.ts';
 import { keyOrAdvice } from '../secret-files/first-key.ts';
+import { warnOfAliases } from '../secret-files/left-aliases.ts';
 import { consentToLess, requireRules } from '../secret-files/left-readable.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import { type ReadFile, replaceSecretFile } from '../secret-files/secret-file.ts';
@@ -341,6 +342,7 @@ export const list: OwnCommand = {
   examples: [['coffer secrets list .env', 'List the names of the values in .env']],
   async run(session, { arguments: [path = ''], options }) {
     const { file } = await new Files(session, options).open(path);
+    warnOfAliases(session, { path, file });
     const values = file.places.map(({ name, sealed }) => ({
       name,
       encrypted: sealed !== undefined,

@@ -3,6 +3,7 @@ import { dotenv } from '../../secret-files/dotenv.ts';
 import type { ScalarPlace } from '../../secret-files/format.ts';
 import { parseValue } from '../../secret-files/value.ts';
 import type { Environment } from '../given.ts';
+import { namesOfAliases } from '../secret-files/left-aliases.ts';
 import type { ReadFile } from '../secret-files/secret-file.ts';
 import { withoutOwnSecrets } from '../secrets/secret-variables.ts';
 
@@ -56,9 +57,16 @@ export function planVariables(environment: Environment, { files, only, overwrite
   if (missing !== undefined) {
     throw notFound(`${missing} is neither a value in the files nor an encrypted environment variable`, {
       field: '--only',
+      hint: notFollowed(files),
     });
   }
   return { variables: own, sources: [...sources.values()], kept: [...kept] };
+}
+
+/** Returns the hint for a name that may be one of an alias. */
+function notFollowed(files: readonly ReadFile[]): string | undefined {
+  const read = files.find(({ file }) => namesOfAliases(file) !== undefined);
+  return read && `YAML aliases in ${read.path} are not followed: ${namesOfAliases(read.file)}`;
 }
 
 /** Whether a variable is set. Its name may be that of an inherited property, such as `constructor`. */

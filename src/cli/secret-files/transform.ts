@@ -17,6 +17,7 @@ import type { Session } from '../session.ts';
 import { mayBeOfOthers, type ValueResult } from '../team/found-values.ts';
 import { teamKeysFor } from '../team/nearest.ts';
 import type { Adoption, CountedVersions } from '../team/team-keys.ts';
+import { aliasHint, mergeHint } from './left-aliases.ts';
 import { parsedFile, type ReadFile } from './secret-file.ts';
 import { type ChosenKey, openValues, rewrapValues, sealValues, withoutStore } from './values.ts';
 
@@ -320,17 +321,20 @@ const MOST_NAMES = 6;
 export function missingValue({ path, file }: ReadFile, name: string, where?: string): CofferError {
   const names = file.places.map((place) => place.name);
   const start = where === undefined ? '' : `${where}: `;
-  return notFound(`${start}${path} has no value ${name}`, { hint: hintFor(name, names) });
+  return notFound(`${start}${path} has no value ${name}`, {
+    hint: aliasHint(file, name) ?? hintFor(file, name, names),
+  });
 }
 
-function hintFor(name: string, names: readonly string[]): string | undefined {
+function hintFor(file: SecretFile, name: string, names: readonly string[]): string | undefined {
   const meant = nameOf(stepsElsewhere(name) ?? []);
   if (names.includes(meant)) return meantText([meant]);
   const nested = names.find((other) => other.startsWith(`${name}.`));
   if (nested !== undefined) return `${name} has nested values: use the full name of one, e.g. ${nested}`;
   const near = nearest(name, names);
   if (near.length > 0) return meantText(near);
-  if (names.length === 0) return undefined;
+  const merged = mergeHint(file, name);
+  if (merged !== undefined || names.length === 0) return merged;
   const more = names.length - MOST_NAMES;
   return `the file has ${names.slice(0, MOST_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -52,3 +52,58 @@ describe('a value with an alias', () => {
     expect(here.read('f.yaml')).toMatch(/^a: &p x\nb: coffer:app:v1:\S+\nc: \*p\n$/);
   });
 });
+
+describe('an alias of a readable value', () => {
+  const ALIASED = 'base: &b {port: &p 80}\nprod: {<<: *b, pw: s}\nalias: *p\nlist: [*p, 2]\n';
+  const LEFT =
+    'f.yaml: YAML aliases are not followed, so their values are left out: prod.<<, alias, list.0 (write the values in their place)';
+
+  async function directoryWithAliases(): Promise<DirectoryHere> {
+    const here = await DirectoryHere.withStore();
+    here.write('.coffer.yaml', 'rules: [{files: f.yaml, key: app, only: "*.pw"}]\n');
+    here.write('f.yaml', ALIASED);
+    await here.ok('secrets encrypt f.yaml -q');
+    return here;
+  }
+
+  it('is named by the commands that leave it out, on standard error', async () => {
+    const here = await directoryWithAliases();
+    const listed = await here.run('secrets list f.yaml');
+    expect(listed).toMatchObject({ exitCode: 0, out: 'base.port\nprod.pw\nlist.1\n' });
+    expect(listed.err).toContain(LEFT);
+    expect((await here.run('exec -f f.yaml --as-file PROD_PW -- true')).err).toContain(LEFT);
+    expect((await here.run('exec -f f.yaml --only PROD_PW --as-file PROD_PW -- true')).err).not.toContain(
+      'aliases',
+    );
+    expect((await here.run('secrets list f.yaml -q')).err).toBe('');
+  });
+
+  it.each([
+    ['alias', 'alias'],
+    ['alias.x', 'alias'],
+    ['list.0', 'list.0'],
+    ['prod.port', 'prod.<<'],
+  ])('is why a name is missing: %s', async (name, alias) => {
+    const here = await directoryWithAliases();
+    const refused = await here.refused(`secrets get f.yaml ${name}`, 3);
+    expect(refused).toContain(`f.yaml has no value ${name}`);
+    expect(refused).toContain(
+      `${alias} is a YAML alias, which is not followed: write the values in its place`,
+    );
+    here.write('tpl', `{{ coffer:f.yaml#${name} }}`);
+    expect(await here.refused('secrets inject --in tpl', 3)).toContain(`${alias} is a YAML alias`);
+  });
+
+  it('is not blamed for a name that is misspelt, or missing elsewhere', async () => {
+    const here = await directoryWithAliases();
+    for (const name of ['prod.pv', 'base.x'])
+      expect(await here.refused(`secrets get f.yaml ${name}`, 3)).not.toContain('alias,');
+  });
+
+  it('is named where a variable of --only is missing', async () => {
+    const here = await directoryWithAliases();
+    expect(await here.refused('exec -f f.yaml --only ALIAS -- true', 3)).toContain(
+      'YAML aliases in f.yaml are not followed: prod.<<, alias, list.0',
+    );
+  });
+});
