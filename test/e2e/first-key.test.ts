@@ -137,6 +137,14 @@ describe('a value and its name', () => {
       expect(await here.refused(`secrets set .env NEWKEY=hush${more}`, 2)).toBe(
         'coffer: NAME: NEWKEY=… is a name with a value, not a name (give the value separately: run "coffer secrets set .env NEWKEY", which asks for it or reads it from a pipe)',
       );
+    expect(await here.refused('secrets set app.yaml db.password=hush --key app', 2)).toContain(
+      'NAME: db.password=… is a name with a value, not a name (give the value separately: run "coffer secrets set app.yaml db.password"',
+    );
+    expect(existsSync(here.file('app.yaml'))).toBe(false);
+    // Such a name is taken where it is meant.
+    await here.ok('secrets set app.yaml a=b hush --key app');
+    await here.ok('secrets set app.yaml a=b', { input: 'other' });
+    expect(await here.ok('secrets get app.yaml a=b')).toBe('other');
     await here.ok('secrets set .env NEWKEY --key app', { input: 'hush' });
     expect(await here.ok('secrets get .env NEWKEY')).toBe('hush');
   });

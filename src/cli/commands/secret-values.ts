@@ -115,7 +115,7 @@ export const set: Command = {
     const rulebook = new Rulebook(session);
     const files = new Files(session, options, rulebook);
     const read = await inOrder('set', words, files.openOrNew(path));
-    refuseValueInName(read, typed);
+    refuseValueInName(read, words);
     const name = ownName(read.file, typed);
     const isKeyNamed = options.has(KEY);
     await requireRules(session, rulebook, read);
@@ -168,12 +168,14 @@ function warnOfQuotes(session: Session, value: string): void {
 const ASSIGNMENT = /^([\w.-]+)=/;
 
 /**
- * Refuses a name with the value behind it, without repeating the value.
+ * Refuses a name with the value behind it, without repeating the value. In YAML and JSON, a name may have an equals sign:
+ * it is meant if it is there, or if the value is given as well.
  * @throws `invalid` with the command that asks for the value
  */
-function refuseValueInName({ path, format }: ReadFile, typed: string): void {
+function refuseValueInName({ path, format, file }: ReadFile, [, typed = '', value]: readonly string[]): void {
   const [, name] = ASSIGNMENT.exec(typed) ?? [];
-  if (name === undefined || format.name !== 'dotenv') return;
+  const isName = format.name !== 'dotenv' && (value !== undefined || placeOf(file, typed) !== undefined);
+  if (name === undefined || isName) return;
   throw invalid(`${name}=… is a name with a value, not a name`, {
     field: 'NAME',
     hint: `give the value separately: run "coffer secrets set ${shellWord(path)} ${name}", which asks for it or reads it from a pipe`,
