@@ -103,6 +103,9 @@ export const add = operation({
   }),
 });
 
+/** Mounts that every server has, in peers if not here: nothing is unmounted, and 204 would say that it was. */
+const FIXED: ReadonlySet<string> = new Set(['sys', 'identity', 'cubbyhole']);
+
 export const remove = operation({
   route: 'DELETE /sys/mounts/:path+',
   withoutSecret: true,
@@ -117,7 +120,10 @@ export const remove = operation({
   },
   run: done(async ({ core }, values) => {
     const mount = await core.mounts.find(values.path);
-    if (mount === undefined || isLoginMount(mount)) return;
+    if (FIXED.has(trimSlashes(values.path)) || (mount !== undefined && isLoginMount(mount))) {
+      throw invalid(`cannot unmount "${trimSlashes(values.path)}/"`, { field: 'path' });
+    }
+    if (mount === undefined) return;
     await core.mounts.remove(mount.path);
     await (await core.tags()).keys.forgetMount(mount.uuid);
   }),

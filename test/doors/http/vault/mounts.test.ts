@@ -101,6 +101,18 @@ describe('the settings of a mount', () => {
   });
 });
 
+describe('a mount that every server has', () => {
+  it.each(['sys', 'sys/', 'identity', 'cubbyhole', 'auth/token'])('is not unmounted: %s', async (path) => {
+    const { status, json } = await call('DELETE', `/v1/sys/mounts/${path}`);
+    expect([status, json]).toEqual([400, { errors: [`cannot unmount "${path.replace(/\/$/, '')}/"`] }]);
+  });
+
+  it('is not looked for in paths that have no mount: nothing is removed', async () => {
+    for (const path of ['nosuch', 'sys/nosuch', 'auth/nosuch'])
+      expect((await call('DELETE', `/v1/sys/mounts/${path}`)).status).toBe(204);
+  });
+});
+
 describe('an engine that is mounted where another one was', () => {
   it('has none of its keys, and opens nothing of theirs', async () => {
     const mount = () => call('POST', '/v1/sys/mounts/again', { body: { type: 'transit' } });
