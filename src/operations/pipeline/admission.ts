@@ -89,7 +89,7 @@ export async function withinLimits<A>(
       ? door.told(answer, headersOf(last))
       : answer;
   const refusal = (by: Rated): Result<A> =>
-    door.tooOften?.(Math.max(1, by.resetsIn)) ?? door.unauthenticated();
+    door.tooOften?.(Math.max(1, by.resetsIn), 'rate-limit') ?? door.unauthenticated();
   if (rated?.isAllowed === false) {
     const refused = refusal(rated);
     const failure = config.enable_rate_limit_audit_logging ? await record(request, refused) : undefined;

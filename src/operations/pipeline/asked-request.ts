@@ -83,10 +83,10 @@ export interface AnswerPrinter<A> {
   refused?(): Result<A> | undefined;
   denied(): Result<A>;
   /**
-   * Response if the rate limit is exceeded, or too many logins have failed recently.
+   * Response if a rate limit is exceeded, or too many logins have failed recently.
    * @param seconds time after which to try again
    */
-  tooOften?(seconds: number): Result<A>;
+  tooOften?(seconds: number, why: 'rate-limit' | 'logins'): Result<A>;
   /** Adds headers with the state of the rate limit. */
   told?(answer: A, headers: Readonly<Record<string, string>>): A;
   /** Response if the path or method does not exist, and the caller may know it. */

@@ -63,7 +63,7 @@ async function answerTo<A>(request: AdmittedRequest<A>): Promise<A> {
       judge === undefined
         ? door.unauthenticated()
         : login?.isBarred
-          ? (door.tooOften?.(1) ?? door.unauthenticated())
+          ? (door.tooOften?.(1, 'logins') ?? door.unauthenticated())
           : (door.refused?.() ?? (await carryOut({ ...request, judge, trail })));
   } catch (error) {
     failure = error;

@@ -191,7 +191,7 @@ export class VaultApi {
       unauthenticated: () => (token === undefined ? UNAUTHENTICATED : ofToken(exchange)),
       refused: () => (isOfWebPage ? OF_WEB_PAGE : undefined),
       denied: () => PERMISSION_DENIED,
-      tooOften: (seconds) => tooOften(path, seconds),
+      tooOften: (seconds, why) => tooOften(`request path "${path}": ${TOO_MANY[why]}`, seconds),
       told: withHeaders,
       missing: (found) => (isOpenPath ? UNSUPPORTED_LOGIN : missing(found, path, mount)),
       printed({ operation, outcome, captures, sent, unrecognized }) {
@@ -271,8 +271,14 @@ const UNSUPPORTED_OPERATION = refusal(405, ownWords(wrapped('unsupported operati
 const UNSUPPORTED_LOGIN = refusal(405, ownWords('unsupported operation'));
 const OF_WEB_PAGE = refusal(403, ownWords('requests from web pages of other origins are refused'));
 
-function tooOften(path: string, seconds: number): Result<Answer> {
-  const { answer, ...result } = refusal(429, `request path "${path}": rate limit quota exceeded`);
+/** The text of peers for rate limits. They have none for logins, for which there may be no limit to look for. */
+const TOO_MANY = {
+  'rate-limit': 'rate limit quota exceeded',
+  logins: 'too many failed or simultaneous logins from this address',
+} as const;
+
+function tooOften(text: string, seconds: number): Result<Answer> {
+  const { answer, ...result } = refusal(429, text);
   return { ...result, answer: withHeaders(answer, { 'retry-after': String(seconds) }) };
 }
 
