@@ -95,6 +95,11 @@ describe('align with a key', () => {
     expect(isAsExpected(sealedFile(merged), aligned)).toBe(true);
   });
 
+  it('takes ours of two ciphertexts that are the same value, in all three texts', () => {
+    const { ours, aligned } = alignedWithKey('A=v1:1p', 'A=v1:2q', 'A=v1:3q');
+    expect([aligned.base, aligned.ours, aligned.theirs]).toEqual([ours.text, ours.text, ours.text]);
+  });
+
   it('leaves git nothing to decide about a value that one side removed and the other encrypted again', () => {
     const { ours, aligned } = alignedWithKey('A=v1:1p\nB=x', 'A=v2:2p\nB=x', 'B=x');
     expect([aligned.base, aligned.ours, aligned.theirs]).toEqual([ours.text, ours.text, 'B=x']);
