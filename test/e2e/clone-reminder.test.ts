@@ -54,6 +54,9 @@ describe.skipIf(!canUseTerminals)('a clone without "coffer secrets git-setup"', 
     const hook = alice.place.file('.git/hooks/pre-commit');
     writeFileSync(hook, '#!/bin/sh\nmake lint && coffer secrets check --staged\n', { mode: 0o755 });
     expect(shown(alice, 'coffer exec -f app.env -- true')).toBe('');
+    writeFileSync(hook, '#!/bin/sh\n  # coffer secrets check --staged\n');
+    expect(shown(alice, 'coffer exec -f app.env -- true')).toBe(REMINDER);
+    writeFileSync(hook, '#!/bin/sh\ncoffer secrets check --staged\n');
     git(alice, 'config core.hooksPath elsewhere');
     expect(shown(alice, 'coffer exec -f app.env -- true')).toBe(REMINDER);
     const outside = new People().person('carol').home;

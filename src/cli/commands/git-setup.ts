@@ -11,7 +11,7 @@ import type { OwnCommand } from '../command.ts';
 import { findProgram } from '../files/program.ts';
 import { programAfterNode } from '../program.ts';
 import { filesBelow, git, liesBelow, workingTree } from '../repository/git.ts';
-import { CHECK_STAGED } from '../secret-files/clone-reminder.ts';
+import { CHECK_STAGED, runs } from '../secret-files/clone-reminder.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import type { Session } from '../session.ts';
 import { TeamMemory } from '../team/memory.ts';
@@ -154,7 +154,7 @@ function writeHook(session: Session, root: string, own: string, hook: Hook): voi
   const shown = relative(root, path);
   const line = `${own} ${hook.words}`;
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) {
-    if (existsSync(path) && readFileSync(path, 'utf8').includes(hook.words)) return;
+    if (existsSync(path) && runs(readFileSync(path, 'utf8'), hook.words)) return;
     session.warn(`${shown} already exists; add this line to it: ${hook.line(line)}`);
   } else if (![root, asked(['--git-common-dir'])].some((top) => liesBelow(top, dirname(path)))) {
     session.warn(

@@ -49,8 +49,12 @@ function isSetUp(top: string): boolean {
   const answer = git(top, ['rev-parse', '--git-path', 'hooks']);
   if (answer === undefined) return true;
   const hook = join(resolve(top, answer.toString().replace(/\n$/, '')), 'pre-commit');
-  return attempt(() => readFileSync(hook, 'utf8').includes(CHECK_STAGED)) === true;
+  return attempt(() => runs(readFileSync(hook, 'utf8'), CHECK_STAGED)) === true;
 }
+
+/** Whether a hook has the words of a command, other than in a comment. */
+export const runs = (hook: string, words: string): boolean =>
+  hook.split('\n').some((line) => !line.trimStart().startsWith('#') && line.includes(words));
 
 const sayHow = (session: Session): void =>
   session.sayCommand(
