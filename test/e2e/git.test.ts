@@ -289,7 +289,7 @@ describe('coffer secrets git-setup', () => {
     const outside = `${here.directory}-hooks`;
     git(here, ['config', 'core.hooksPath', outside]);
     expect((await here.run('secrets git-setup')).stderr).toMatch(
-      /add this line .+ secrets check --staged \|\| exit\n$/,
+      /-hooks is outside this repository and has no hook pre-commit; create an executable file pre-commit there, with the line "#!\/bin\/sh" and this one: .+ secrets check --staged \|\| exit\n/,
     );
     expect(existsSync(outside)).toBe(false);
     git(here, 'config core.hooksPath .husky');
