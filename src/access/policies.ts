@@ -65,6 +65,8 @@ const builtIn: PolicyDocument = Object.freeze({ text: DEFAULT_POLICY, modified: 
 const ofWrapping: PolicyDocument = Object.freeze({ text: WRAPPING_POLICY, modified: 0 });
 /** Pattern of policy names; other characters would break lists of names, paths and terminals. */
 const NAME = /^[^\s,/\p{Cc}]+$/u;
+/** Part of the message, because clients of Vault do not see hints. */
+const ALLOWED = 'use up to 128 characters, without spaces, "," or "/"';
 /** In characters. */
 export const MAX_POLICY_NAME_LENGTH = 128;
 /** Maximum number of cached combinations of policies. */
@@ -194,10 +196,7 @@ export function checkedPolicy(name: string, text: string) {
 function checkedName(name: string): string {
   const id = policyName(name);
   if (id.length > MAX_POLICY_NAME_LENGTH || !NAME.test(id)) {
-    throw invalid(`policy name ${JSON.stringify(name)} is not allowed`, {
-      field: 'name',
-      hint: 'use up to 128 characters, without spaces, "," or "/"',
-    });
+    throw invalid(`policy name ${JSON.stringify(name)} is not allowed: ${ALLOWED}`, { field: 'name' });
   }
   return id;
 }

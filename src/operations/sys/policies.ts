@@ -6,6 +6,7 @@ import { accessOperation } from '../declaration/mount-operations.ts';
 import { atTopToo, done, warned } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 
+/** In paths it takes the rest: a name with a slash, which peers accept, is refused as a name, not as an unknown path. */
 const policyNameParam = {
   ...text({
     help: 'Name of the policy, in lower case.',
@@ -44,7 +45,7 @@ export const list = accessOperation({
 });
 
 export const read = accessOperation({
-  route: 'GET /sys/policies/acl/:name',
+  route: 'GET /sys/policies/acl/:name+',
   withoutSecret: true,
   params: { name: policyNameParam },
   cli: { result: { member: 'policy', as: 'text' } },
@@ -58,7 +59,7 @@ export const read = accessOperation({
 });
 
 export const write = accessOperation({
-  route: 'POST /sys/policies/acl/:name',
+  route: 'POST /sys/policies/acl/:name+',
   params: {
     name: policyNameParam,
     policy: policyText,
@@ -76,7 +77,7 @@ export const write = accessOperation({
 });
 
 export const remove = accessOperation({
-  route: ['DELETE /sys/policies/acl/:name', 'DELETE /sys/policy/:name'],
+  route: ['DELETE /sys/policies/acl/:name+', 'DELETE /sys/policy/:name+'],
   params: { name: eachNamed(policyNameParam) },
   cli: {
     confirm: async (values) =>
@@ -106,7 +107,7 @@ export const listLegacy = accessOperation({
 });
 
 export const readLegacy = accessOperation({
-  route: 'GET /sys/policy/:name',
+  route: 'GET /sys/policy/:name+',
   withoutSecret: true,
   params: { name: policyNameParam },
   async run({ access }, values) {
@@ -117,7 +118,7 @@ export const readLegacy = accessOperation({
 });
 
 export const writeLegacy = accessOperation({
-  route: 'POST /sys/policy/:name',
+  route: 'POST /sys/policy/:name+',
   params: {
     name: policyNameParam,
     policy: policyText,

@@ -137,6 +137,21 @@ describe('a path that a policy refuses', () => {
     },
   );
 
+  it.each(['admin/', 'Admin%2F', 'admin%20/'])(
+    'is refused with a slash behind the name of a policy: %s',
+    async (name) => {
+      for (const [method, space] of [
+        ['GET', 'policies/acl'],
+        ['GET', 'policy'],
+        ['DELETE', 'policies/acl'],
+        ['DELETE', 'policy'],
+      ] as const) {
+        const reply = await send(server.address, method, `/v1/sys/${space}/${name}`, { token: narrow });
+        expect([method, space, reply.status, reply.json]).toEqual([method, space, 403, DENIED]);
+      }
+    },
+  );
+
   it('leaves other names allowed, whatever their spelling', async () => {
     const body = { policy: 'path "x" { capabilities = ["read"] }' };
     const { status, json } = await send(server.address, 'POST', '/v1/sys/policies/acl/Other', {
@@ -144,6 +159,17 @@ describe('a path that a policy refuses', () => {
       body,
     });
     expect([status, json.warnings]).toEqual([200, ['policy name was converted to other']]);
+  });
+
+  it.each(['policies/acl', 'policy'])('refuses a name with a slash at sys/%s as a name', async (space) => {
+    const path = `/v1/sys/${space}/team/app`;
+    const body = { policy: 'path "x" { capabilities = ["read"] }' };
+    const { status, json } = await send(server.address, 'POST', path, { token: narrow, body });
+    expect([status, json.errors]).toEqual([
+      400,
+      ['policy name "team/app" is not allowed: use up to 128 characters, without spaces, "," or "/"'],
+    ]);
+    expect((await send(server.address, 'GET', path, { token: narrow })).status).toBe(404);
   });
 });
 

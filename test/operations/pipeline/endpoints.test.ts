@@ -25,6 +25,8 @@ const pathsOf = async (endpoint: Endpoint) => (await endpoint.policyPaths(core))
 describe('what a request names', () => {
   it.each([
     ['sys/policies/acl/Admin', ['sys/policies/acl/Admin', 'sys/policies/acl/admin']],
+    ['sys/policies/acl/admin/', ['sys/policies/acl/admin/', 'sys/policies/acl/admin']],
+    ['sys/policies/acl/Team/App', ['sys/policies/acl/Team/App', 'sys/policies/acl/team/app']],
     ['auth/people/users/ADA', ['auth/people/users/ADA', 'auth/people/users/ada']],
     ['transit/keys/Orders', ['transit/keys/Orders']],
     ['nothing/at/all', ['nothing/at/all']],
