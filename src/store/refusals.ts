@@ -17,6 +17,12 @@ export const REPAIR = 'run "coffer doctor --repair" to repair what can be repair
 export const RESTORE =
   'restore a backup to a new location with "coffer store restore FILE --store DIRECTORY"';
 
+/** Hint for a missing file of the log: the log that a repair begins ignores it. */
+export const LOST_FILE = `put the file back; if you cannot, ${REPAIR} (then the file can no longer be put back)`;
+
+/** Hint for changes that a repair could not keep. */
+export const LOST = `make these changes again, or ${RESTORE}`;
+
 /** Hint for a lost document. */
 export const GIVE_UP_OR_RESTORE = `${RESTORE}, or drop what is lost with "coffer rekey --without-damaged"`;
 

@@ -80,6 +80,23 @@ describe('coffer doctor --repair', () => {
     expect(await keys()).toEqual(['five', 'four', 'one', 'three', 'two']);
   });
 
+  it('ends with 1 when changes are lost with a file of the log, and does not call that repaired', async () => {
+    await here.ok('transit keys create four');
+    const log = readdirSync(here.file('store/log')).filter((name) => /^\d+$/.test(name));
+    for (const name of log) rmSync(here.file(`store/log/${name}`));
+    expect((await here.run('doctor')).stdout).toContain('put the file back; if you cannot, run');
+    const { exitCode, stdout, stderr } = await here.run('doctor --repair');
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain(
+      '\tis missing: its changes are lost\tmake these changes again, or restore a backup',
+    );
+    expect(stderr).not.toMatch(/^Repaired: .* lost/m);
+    expect(stderr).not.toContain('no problems found');
+    expect(await keys()).toEqual(['one', 'three', 'two']);
+    await here.ok('doctor');
+    await here.ok('transit keys create four');
+  });
+
   it.each([
     ['deleted', (path: string) => rmSync(path)],
     ['flipped', flip],

@@ -213,6 +213,10 @@ describe('any one file of a store', () => {
     return /^log\/\d+$/.test(file) ? isUnused : /^(?:state\/|log\/first-)/.test(file) && how !== 'deleted';
   }
 
+  /** Without the mark of the log's first file, the one before it counts as lost. */
+  const lostWith = (path: string): string =>
+    path.replace(/(?<=\/log\/)first-(\d+)$/, (_, number: string) => String(Number(number) - 1));
+
   async function checkOne(
     aside: string,
     file: string,
@@ -233,7 +237,7 @@ describe('any one file of a store', () => {
       return;
     }
     // The header and the only slot: without them nothing opens the store.
-    expect(examination.findings[0]?.file === path || file.includes('slots/'), file).toBe(true);
+    expect(examination.findings[0]?.file === lostWith(path) || file.includes('slots/'), file).toBe(true);
     if (!examination.unlocked) return expect(file).toMatch(/coffer\.json|slots\//);
     const store = await openWithKey(aside);
     for (const [name, value] of Object.entries(before)) {

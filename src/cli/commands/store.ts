@@ -51,7 +51,7 @@ export const doctor: OwnCommand = {
   details:
     'Changes nothing without --repair. Lists each damaged file with the problem and what to do about it, and the ' +
     'copies of damaged files that a repair kept. Exits with 1 if anything is listed; with --repair, only if ' +
-    'something remains. Asks for the ' +
+    'something remains or is lost. Asks for the ' +
     'passphrase even while the store is unlocked. Missing documents (such as keys and tokens) are listed; they ' +
     'cannot be recovered.',
   examples: [

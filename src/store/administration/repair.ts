@@ -171,7 +171,7 @@ export interface Mended {
 
 export interface Repair {
   readonly mended: readonly Mended[];
-  /** Examination after the repair: what could not be repaired. */
+  /** Examination after the repair: what could not be repaired, and what is lost. */
   readonly examination: Examination;
 }
 
@@ -191,6 +191,7 @@ async function repair(backend: Backend, { credentials, onProgress }: ExamineOpti
     (keyring ??= await unlock(backend, storeId, credentials));
   const mended: Mended[] = [];
   const unmended: Finding[] = [];
+  const lost: Finding[] = [];
   const refusedBy = (work: () => Promise<void>): Promise<CofferError | undefined> =>
     work().then(
       () => undefined,
@@ -208,7 +209,11 @@ async function repair(backend: Backend, { credentials, onProgress }: ExamineOpti
         return keyring && opening(await keyring.root(backend, generation), backend);
       },
     );
-    mended.push(...done.map(({ place, done }) => ({ file: printPlace(place), done })));
+    for (const { place, done: text, lossHint } of done) {
+      const file = printPlace(place);
+      if (lossHint === undefined) mended.push({ file, done: text });
+      else lost.push({ file, reason: text, hint: lossHint });
+    }
   });
   if (refusal !== undefined) unmended.push(findingOf(backend.place, refusal));
   // The examination below finds out why it stays locked.
@@ -222,7 +227,10 @@ async function repair(backend: Backend, { credentials, onProgress }: ExamineOpti
   // The reason why a file could not be repaired is more useful than the finding that it needs repair.
   return {
     mended,
-    examination: { ...rest, findings: [...unmended, ...findings.filter(({ file }) => !files.has(file))] },
+    examination: {
+      ...rest,
+      findings: [...unmended, ...lost, ...findings.filter(({ file }) => !files.has(file))],
+    },
   };
 }
 

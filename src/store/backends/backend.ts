@@ -70,6 +70,8 @@ export interface Mend {
   readonly place: Place;
   /** What was done, as the rest of a sentence that begins with the location. */
   readonly done: string;
+  /** Present if this was not repaired but is lost: how to have it again. */
+  readonly lossHint?: string;
 }
 
 /**

@@ -104,6 +104,7 @@ describe('one bit of a log with several records', () => {
     expect(await opened(directory).repair(async () => 1)).toContainEqual({
       place: { file: path },
       done: `was damaged at offset ${offset}: the content of documents/04 there is lost`,
+      lossHint: expect.stringContaining('restore a backup'),
     });
     const { documents } = await seenIn(directory);
     const { '04': damaged, ...others } = documents;

@@ -32,6 +32,27 @@ async function said(
 const REPLACED = 'log was damaged or missing, and was replaced: everything that could still be read is kept';
 
 describe('what is lost of a log is said', () => {
+  it('as lost and not as repaired, until the repair has begun another log', async () => {
+    const { directory, backend } = await loggedStore();
+    await commit(backend, put('aa', 'aa'));
+    backend.close();
+    rmSync(logFile(directory));
+    const flaw = (await opened(directory).flaws()).find(({ reason }) =>
+      printText(reason).includes('is missing'),
+    );
+    expect(flaw && printText(flaw.hint)).toMatch(
+      /^put the file back; if you cannot, run "coffer doctor --repair"/,
+    );
+    const mended = await opened(directory).repair(async () => 1);
+    expect(mended.map(({ done, lossHint }) => [done, lossHint])).toEqual([
+      [expect.stringContaining('everything that could still be read is kept'), undefined],
+      [
+        'is missing: its changes are lost',
+        expect.stringMatching(/^make these changes again, or restore a backup /),
+      ],
+    ]);
+  });
+
   it('of a change that cannot be read, with its place and the one before it', async () => {
     const { directory, backend } = await loggedStore();
     for (const name of ['aa', 'bb', 'cc']) await commit(backend, put(name, name));

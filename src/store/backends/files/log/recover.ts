@@ -5,7 +5,7 @@ import {
   placed,
   unlessRefused,
 } from '../../../../ground/errors.ts';
-import { REPAIR, RESTORE } from '../../../refusals.ts';
+import { LOST, LOST_FILE, REPAIR, RESTORE } from '../../../refusals.ts';
 import { areas, type BlobRef, type Flaw, type Mend, type OpensBlob, type OpensBlobs } from '../../backend.ts';
 import {
   deleteFile,
@@ -82,7 +82,7 @@ export function flawsOfDamage(directory: StoreDirectory, name: StateName): Flaw[
           : offset === 0
             ? 'is damaged, or belongs to another store'
             : `is damaged at offset ${offset}: changes there cannot be read`,
-      hint: REPAIR,
+      hint: offset === undefined ? LOST_FILE : REPAIR,
     }),
   );
   for (const { ref, piece } of salvage.damagedBlobs)
@@ -268,16 +268,19 @@ async function keepAside(layout: Layout, numbers: readonly number[]): Promise<Me
 const sayDamaged = ({ ref, piece }: Salvaged): Mend => ({
   place: { file: piece.path },
   done: `was damaged at offset ${piece.offset}: the content of ${ref.area}/${ref.name} there is lost`,
+  lossHint: LOST,
 });
 
 function sayLoss({ path, offset, after }: LostPart): Mend {
   const place = { file: path };
-  if (offset === undefined) return { place, done: 'is missing: its changes are lost' };
+  const lossHint = LOST;
+  if (offset === undefined) return { place, done: 'is missing: its changes are lost', lossHint };
   if (offset === 0)
-    return { place, done: 'is damaged, or belongs to another store: its changes are not used' };
+    return { place, done: 'is damaged, or belongs to another store: its changes are not used', lossHint };
   const since = after === undefined ? '' : ` after revision ${after}`;
   return {
     place,
     done: `was damaged at offset ${offset}: changes${since} are lost, except for the parts that could be read`,
+    lossHint,
   };
 }

@@ -101,7 +101,7 @@ export class Salvage {
     }
     if (next !== undefined && this.#needsOlder(next) && next.number > 1)
       parts.unshift(missingFile(layout, next.number - 1));
-    if (files.length === 0) parts.push(missingFile(layout, 1));
+    if (files.length === 0) parts.push(missingFile(layout, Math.max(1, this.first)));
     this.parts = parts;
     this.revision = Math.max(upTo, ...parts.filter(isPiece).map(({ record }) => record.revision));
   }
