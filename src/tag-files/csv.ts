@@ -105,7 +105,8 @@ class CsvReader {
     const workspaces = [...this.#workspaces].map(([name, { tags, bindings, project }]) => {
       const carried: Carried = {
         tags,
-        bindings: this.#hasKeys ? bindings : undefined,
+        // An empty field is not a list without entries, so that a line that only moves a workspace removes no keys.
+        bindings: bindings.size > 0 ? bindings : undefined,
         project: project || undefined,
       };
       return [name, carried] as const;

@@ -16,5 +16,5 @@ export function formatOf(path: string): TagFormatName | undefined {
 /** Loads the parser and printer of a format; that of YAML is large. */
 export async function loadFormat(name: TagFormatName): Promise<TagFormat> {
   if (name === 'csv') return (await import('./csv.ts')).csv;
-  return name === 'json' ? (await import('./tree.ts')).json : (await import('./yaml.ts')).yaml;
+  return name === 'json' ? (await import('./json.ts')).json : (await import('./yaml.ts')).yaml;
 }

@@ -6,7 +6,6 @@ import {
   type NameChecks,
   refusedAt,
   type TagFile,
-  type TagFormat,
 } from './tag-file.ts';
 
 /*
@@ -54,7 +53,11 @@ function carriedAt(value: unknown, file: string, place: string, checks?: NameChe
   const { tags, bindings, project } = value;
   return {
     tags: textsAt(tags ?? [], file, `${place}.tags`, checks?.tag),
-    bindings: bindings === undefined ? undefined : bindingsAt(bindings ?? {}, file, `${place}.bindings`),
+    // Only `{}` lists no keys on purpose; a member without a value lists nothing.
+    bindings:
+      bindings === undefined || bindings === null
+        ? undefined
+        : bindingsAt(bindings, file, `${place}.bindings`),
     project: project === undefined ? undefined : textAt(project, file, `${place}.project`),
   };
 }
@@ -116,18 +119,3 @@ const shortest = ({ tags, bindings, project }: Carried): unknown =>
         bindings: bindings !== undefined && bindings.size > 0 ? Object.fromEntries(bindings) : undefined,
         project,
       };
-
-export const json: TagFormat = {
-  parse(text, file, checks) {
-    return fromTree(parsed(text, file), file, checks);
-  },
-  print: (content) => `${JSON.stringify(toTree(content), undefined, 2)}\n`,
-};
-
-function parsed(text: string, file: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw refusedAt(file, '', `invalid JSON: ${(error as Error).message}`);
-  }
-}

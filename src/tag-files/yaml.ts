@@ -1,4 +1,5 @@
 import {
+  Document,
   isAlias,
   isMap,
   isScalar,
@@ -6,31 +7,45 @@ import {
   type ParsedNode,
   parseDocument,
   type Scalar,
-  stringify,
+  visit,
 } from 'yaml';
 import { refusedAt, type TagFormat } from './tag-file.ts';
 import { fromTree, toTree } from './tree.ts';
 
-/** YAML 1.2, one document, without anchors and aliases. */
+/** YAML 1.2, one document, without anchors and aliases; written so that readers of YAML 1.1 read the same. */
 export const yaml: TagFormat = {
   parse(text, file, checks) {
     const document = parseDocument(text, OPTIONS);
     const [error] = document.errors;
     if (error !== undefined) {
       const line = text.slice(0, error.pos[0]).split('\n').length;
+      if (error.code === 'MULTIPLE_DOCS')
+        throw refusedAt(file, `line ${line}`, 'a second YAML document begins here', 'use one file for each');
       throw refusedAt(file, `line ${line}`, `invalid YAML: ${error.message}`);
     }
     const { contents } = document;
     const tree = contents === null ? undefined : plain(contents as ParsedNode, file, '');
     return fromTree(tree, file, checks);
   },
-  print: (content) => stringify(toTree(content), { lineWidth: 0 }),
+  print(content) {
+    const document = new Document(toTree(content), { compat: 'yaml-1.1' });
+    visit(document, {
+      Scalar(_, scalar) {
+        if (scalar.value === VALUE_KEY) scalar.type = 'QUOTE_DOUBLE';
+      },
+    });
+    return document.toString({ lineWidth: 0 });
+  },
 };
+
+/** Special in YAML 1.1, and unknown to the package. */
+const VALUE_KEY = '=';
 
 const OPTIONS = {
   // The package's own check is quadratic in the number of keys.
   uniqueKeys: false,
-  logLevel: 'silent',
+  // At "silent", everything after the first document would be ignored.
+  logLevel: 'error',
   prettyErrors: false,
 } as const;
 

@@ -131,6 +131,24 @@ describe('a file of tags', () => {
   });
 });
 
+describe('keys with values in a file', () => {
+  it.each<[TagFormatName, string]>([
+    ['csv', 'workspace,tag,key,value,project\na,,,,plat\nb,,env,prod,\n'],
+    ['yaml', 'workspaces:\n  a: { bindings: , project: plat }\n'],
+    ['json', '{"workspaces":{"a":{"bindings":null,"project":"plat"}}}'],
+  ])('are left as they are where %s lists none', async (format, text) => {
+    const { workspaces } = await read(format, text);
+    expect(workspaces.get('a')).toEqual({ tags: [], bindings: undefined, project: 'plat' });
+  });
+
+  it.each<[TagFormatName, string]>([
+    ['yaml', 'workspaces:\n  a: { bindings: {} }\n'],
+    ['json', '{"workspaces":{"a":{"bindings":{}}}}'],
+  ])('are removed where %s has an empty list of them', async (format, text) => {
+    expect((await read(format, text)).workspaces.get('a')?.bindings).toEqual(new Map());
+  });
+});
+
 describe('CSV', () => {
   it.each([
     ['workspace,tag\r\nbilling,env:prod\r\n', { billing: ['env:prod'] }],
@@ -193,6 +211,26 @@ describe('CSV', () => {
 });
 
 describe('YAML and JSON', () => {
+  it.each(['no', 'y', '12:30', '1_000', '2026-01-01', '0777', '=', '<<'])(
+    'quote %s, which YAML 1.1 takes for something else than this text',
+    async (text) => {
+      const { print } = await loadFormat('yaml');
+      const workspaces = new Map([[text, { tags: [text], bindings: new Map([[text, text]]) }]]);
+      expect(print({ tags: ['=x'], workspaces })).toBe(
+        `tags:\n  - =x\nworkspaces:\n  "${text}":\n    tags:\n      - "${text}"\n    bindings:\n      "${text}": "${text}"\n`,
+      );
+    },
+  );
+
+  it('take the same name in two objects of JSON, and as a value, for no duplicate', async () => {
+    const text =
+      '{"tags":["a","a"],"workspaces":{"a":["a"],"b":{"tags":["a"],"bindings":{"a":"a","b":"\\"a"}}}}';
+    expect(plainly(await read('json', text)).workspaces).toMatchObject({
+      a: ['a'],
+      b: { bindings: { b: '"a' } },
+    });
+  });
+
   it('may leave out what is empty', async () => {
     expect(plainly(await read('yaml', 'workspaces:\n  billing:\n'))).toEqual({
       tags: [],
@@ -232,6 +270,9 @@ describe('YAML and JSON', () => {
     ['yaml', '? {a: b}\n: [b]', 'tags.yaml: a name must be a string'],
     ['yaml', 'tags: &t [a]\nowns: *t', 'tags.yaml: owns: YAML aliases are not supported here'],
     ['json', '{"workspaces":{"a":[1]}}', 'tags.json: workspaces.a[0]: expected a string'],
+    ['yaml', 'tags: [a]\n---\ntags: [b]\n', 'tags.yaml: line 2: a second YAML document begins here'],
+    ['json', '{"workspaces":{"w":[],\n"w":[]}}', 'tags.json: line 2: duplicate entry "w"'],
+    ['json', '{"projects":{"P":{"k":",","\\u006b":""}}}', 'tags.json: line 1: duplicate entry "k"'],
     ['json', '[]', 'tags.json: expected an object with "tags" and "workspaces"'],
   ])('as %s, %j is refused where it is wrong', async (format, text, message) => {
     await expect(read(format, text)).rejects.toMatchObject({ kind: 'invalid', message });
