@@ -160,7 +160,7 @@ describe('a tag that is renamed', () => {
       return prompts.asked;
     };
     expect(await asked('tags rename prd prod --merge')).toEqual([
-      'Merge prd into prod? prd is deleted. This cannot be undone; keep a copy first with "coffer tags export".',
+      'Merge prd into prod? prd is deleted. Keys with prd get prod, too. This cannot be undone; keep a copy first with "coffer tags export". That has no tags of keys; "coffer store backup FILE" on a local store has everything.',
     ]);
     expect(await asked('tags rename prod PROD --merge')).toEqual([]);
   });

@@ -218,7 +218,7 @@ describe('a command on tags', () => {
     );
     const merging = 'tags rename new-name taken --merge';
     const question =
-      'Merge new-name into taken? 1 workspace with new-name gets taken, and new-name is deleted. This cannot be undone; keep a copy first with "coffer tags export".';
+      'Merge new-name into taken? 1 workspace with new-name gets taken, and new-name is deleted. Keys with new-name get taken, too. This cannot be undone; keep a copy first with "coffer tags export". That has no tags of keys; "coffer store backup FILE" on a local store has everything.';
     expect(await typed(here, merging, [false])).toEqual({
       exitCode: 1,
       stdout: '',

@@ -1,7 +1,8 @@
 import { asCofferError, invalid } from '../../ground/errors.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
 import { MOST_LINKED } from '../../operations/json-api/linkage.ts';
-import { copiedFirst, counted, type TagResource } from '../../operations/tags/documents.ts';
+import { copiedFirst, TAGS_OF_KEYS } from '../../operations/tags/copied-first.ts';
+import { counted, type TagResource } from '../../operations/tags/documents.ts';
 import { deletionQuestion, remove, rename, UNUSED_ONLY } from '../../operations/tags/tags.ts';
 import { anyOf, foldCase } from '../../tags/names.ts';
 import { tagNotFound } from '../../tags/organization.ts';
@@ -43,7 +44,7 @@ async function questionOf(
   { tag, name }: { readonly tag: string; readonly name: string },
 ): Promise<string | undefined> {
   const what = `Merge ${tag} into ${name}?`;
-  const consequence = `${tag} is deleted. ${copiedFirst()}`;
+  const consequence = `${tag} is deleted. Keys with ${tag} get ${name}, too. ${copiedFirst(undefined, TAGS_OF_KEYS)}`;
   try {
     const from = await shownTag(runner, await resolved(rename, { tag_id: tag }, runner));
     const organization_name = session.settings.organization ?? from.relationships.organization.data.id;

@@ -35,7 +35,8 @@ const table = ({ data, included }: Shown): Table => ({
 });
 
 function usedOn(names: readonly string[]): string {
-  if (names.length === 0) return 'Not used by any workspace.';
+  if (names.length === 0)
+    return 'Not used by any workspace. Keys may have it: see "coffer transit keys list --tag TAG".';
   const rest = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
   return `On ${counted(names.length, 'workspace')}: ${names.slice(0, MOST_NAMED).join(', ')}${rest}`;
 }

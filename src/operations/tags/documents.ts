@@ -11,7 +11,6 @@ import { DEFAULT_EXECUTION_MODE, DEFAULT_ORGANIZATION_SETTINGS } from '../../tag
 import type { Tag } from '../../tags/tag-pool.ts';
 import type { Tags } from '../../tags/tags.ts';
 import type { Workspace } from '../../tags/workspaces.ts';
-import { FOR_GOOD } from '../declaration/deleting.ts';
 import { operationsOf } from '../declaration/mount-operations.ts';
 import { type Call, type Declaration, documentOperation, type Operation } from '../declaration/operation.ts';
 import type { NoParams, Params } from '../declaration/params.ts';
@@ -346,15 +345,6 @@ export const counted = (count: number, noun: string): string => `${count} ${noun
 
 /** Maximum number of names in a message; more are counted. */
 const MOST_NAMED = 5;
-
-/**
- * Returns the end of the question before tags, or workspaces with tags, are deleted.
- * @param name of the organization that the copy is of, if the command does not have it as an option
- */
-export function copiedFirst(name?: string): string {
-  const command = name === undefined ? '"coffer tags export"' : `"coffer tags export --org ${name}"`;
-  return `${FOR_GOOD.slice(0, -1)}; keep a copy first with ${command}.`;
-}
 
 /** Formats the message about new resources: `Created workspaces web and api in acme.` */
 export function createdText(noun: string, names: readonly string[], organization?: unknown): string {

@@ -13,8 +13,8 @@ import {
   optionalPageParams,
 } from '../json-api/params.ts';
 import { organizationAttributes, organizationParams } from './attributes.ts';
+import { copiedFirst, TAGS_OF_KEYS } from './copied-first.ts';
 import {
-  copiedFirst,
   counted,
   createdText,
   listing,
@@ -178,12 +178,15 @@ export const remove = tagOperation({
       const workspaces = await totalOf('workspaces list', organization_name, runner);
       const tags = await totalOf('tags list', organization_name, runner);
       const all = `${counted(workspaces, 'workspace')} and ${counted(tags, 'tag')}`;
-      return `Delete organization ${organization_name} with its ${all}? ${copiedFirst(String(organization_name))}`;
+      return `Delete organization ${organization_name} with its ${all}? ${copiedFirst(String(organization_name), NOT_COPIED)}`;
     },
     done: ({ organization_name }) => `Deleted organization ${organization_name}.`,
   },
   run: done(({ tags }, { organization_name }) => tags.organizations.delete(organization_name)),
 });
+
+/** What `tags export` does not have of an organization. */
+const NOT_COPIED = `${TAGS_OF_KEYS}, descriptions, settings or reserved keys`;
 
 async function totalOf(list: string, organization_name: unknown, runner: Runner): Promise<number> {
   const { data: document } = await runner.run(list, { organization_name, 'page[size]': 1 });

@@ -15,8 +15,8 @@ import {
   pageParams,
 } from '../json-api/params.ts';
 import { idsFor, nameBesideId } from './by-name.ts';
+import { copiedFirst, TAGS_OF_KEYS } from './copied-first.ts';
 import {
-  copiedFirst,
   counted,
   countedIn,
   createdText,
@@ -246,12 +246,18 @@ export function deletionQuestion(resources: readonly TagResource[]): string {
   const tags = resources.map(({ attributes }) => attributes);
   if (tags.length > MAX_NAMED) {
     const instances = tags.reduce((sum, tag) => sum + tag['instance-count'], 0);
-    return `Delete ${tags.length} tags, used ${counted(instances, 'time')} by workspaces? ${copiedFirst()}`;
+    return `Delete ${tags.length} tags, used ${counted(instances, 'time')} by workspaces? ${lostOnKeys(tags.length)}`;
   }
   const losses = tags.map(({ name, 'instance-count': count }) => `${loss(count)} ${name}`);
   const text = losses.join(', ');
-  return `Delete ${counted(tags.length, 'tag')}? ${text.charAt(0).toUpperCase()}${text.slice(1)}. ${copiedFirst()}`;
+  return `Delete ${counted(tags.length, 'tag')}? ${text.charAt(0).toUpperCase()}${text.slice(1)}. ${lostOnKeys(tags.length)}`;
 }
+
+/** Says that keys lose tags, too: they are not counted, and a caller who deletes tags may not see them. */
+const lostOnKeys = (tags: number): string => {
+  const them = tags === 1 ? 'it' : 'them';
+  return `Keys that have ${them} lose ${them}, too. ${copiedFirst(undefined, TAGS_OF_KEYS)}`;
+};
 
 const loss = (workspaces: number): string =>
   workspaces === 0

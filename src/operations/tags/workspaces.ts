@@ -24,8 +24,8 @@ import {
   workspaceParams,
 } from './attributes.ts';
 import { idsFor, inTurn, nameOfProject, namesAmong, newTagsIn, whichOf } from './by-name.ts';
+import { copiedFirst } from './copied-first.ts';
 import {
-  copiedFirst,
   counted,
   createdText,
   listing,
@@ -324,7 +324,7 @@ export const remove = tagOperation({
     async confirm(values, runner) {
       const { data: document } = await runner.run('workspaces show', values);
       const { name, 'tag-names': tags } = (document as ResourceDocument<WorkspaceResource>).data.attributes;
-      return `Delete workspace ${name}? It has ${counted(tags.length, 'tag')}. ${copiedFirst()}`;
+      return `Delete workspace ${name}? It has ${counted(tags.length, 'tag')}. ${copiedFirst(undefined, 'descriptions or settings')}`;
     },
     done: ({ workspace_id, workspace_name }) => `Deleted workspace ${workspace_name ?? workspace_id}.`,
   },

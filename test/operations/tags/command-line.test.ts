@@ -34,10 +34,10 @@ describe('a text about tags', () => {
     expect(createdText('tag', names.slice(0, 5))).toBe('Created tags a, b, c, d and e.');
     expect(createdText('tag', names, 'acme')).toBe('Created 6 tags in acme.');
     expect(deletionQuestion(resources(5))).toBe(
-      'Delete 5 tags? 1 workspace loses a, 1 workspace loses b, 1 workspace loses c, 1 workspace loses d, 1 workspace loses e. This cannot be undone; keep a copy first with "coffer tags export".',
+      'Delete 5 tags? 1 workspace loses a, 1 workspace loses b, 1 workspace loses c, 1 workspace loses d, 1 workspace loses e. Keys that have them lose them, too. This cannot be undone; keep a copy first with "coffer tags export". That has no tags of keys; "coffer store backup FILE" on a local store has everything.',
     );
     expect(deletionQuestion(resources(6))).toBe(
-      'Delete 6 tags, used 6 times by workspaces? This cannot be undone; keep a copy first with "coffer tags export".',
+      'Delete 6 tags, used 6 times by workspaces? Keys that have them lose them, too. This cannot be undone; keep a copy first with "coffer tags export". That has no tags of keys; "coffer store backup FILE" on a local store has everything.',
     );
   });
 });
@@ -140,26 +140,26 @@ describe('the question before a deletion', () => {
 
   it('says how many workspaces lose the tag', async () => {
     expect(await question('tags delete', { data: [ids['a']] })).toBe(
-      'Delete 1 tag? 2 workspaces lose a. This cannot be undone; keep a copy first with "coffer tags export".',
+      'Delete 1 tag? 2 workspaces lose a. Keys that have it lose it, too. This cannot be undone; keep a copy first with "coffer tags export". That has no tags of keys; "coffer store backup FILE" on a local store has everything.',
     );
     expect(await question('tags delete', { data: [ids['a'], ids['b']] })).toBe(
-      'Delete 2 tags? 2 workspaces lose a, 1 workspace loses b. This cannot be undone; keep a copy first with "coffer tags export".',
+      'Delete 2 tags? 2 workspaces lose a, 1 workspace loses b. Keys that have them lose them, too. This cannot be undone; keep a copy first with "coffer tags export". That has no tags of keys; "coffer store backup FILE" on a local store has everything.',
     );
   });
 
   it('sums up when there are many tags', async () => {
     const more = await api.tags('acme', 'c', 'd', 'e', 'f');
     expect(await question('tags delete', { data: [ids['a'], ids['b'], ...more] })).toBe(
-      'Delete 6 tags, used 3 times by workspaces? This cannot be undone; keep a copy first with "coffer tags export".',
+      'Delete 6 tags, used 3 times by workspaces? Keys that have them lose them, too. This cannot be undone; keep a copy first with "coffer tags export". That has no tags of keys; "coffer store backup FILE" on a local store has everything.',
     );
   });
 
   it('says what a workspace carries, and what an organization has', async () => {
     expect(await question('workspaces delete', { workspace_id: ids['web'] })).toBe(
-      'Delete workspace web? It has 2 tags. This cannot be undone; keep a copy first with "coffer tags export".',
+      'Delete workspace web? It has 2 tags. This cannot be undone; keep a copy first with "coffer tags export". That has no descriptions or settings; "coffer store backup FILE" on a local store has everything.',
     );
     expect(await question('orgs delete', { organization_name: 'acme' })).toBe(
-      'Delete organization acme with its 2 workspaces and 2 tags? This cannot be undone; keep a copy first with "coffer tags export --org acme".',
+      'Delete organization acme with its 2 workspaces and 2 tags? This cannot be undone; keep a copy first with "coffer tags export --org acme". That has no tags of keys, descriptions, settings or reserved keys; "coffer store backup FILE" on a local store has everything.',
     );
   });
 });
