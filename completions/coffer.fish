@@ -2668,7 +2668,7 @@ complete -c coffer -n '__coffer_at '\''tags apply'\'' 0' -F
 complete -c coffer -n '__coffer_at '\''tags apply'\''' -l format -x -a 'csv json yaml' -d 'File format.'
 complete -c coffer -n '__coffer_at '\''tags apply'\''' -l dry-run -d 'Only print what would change.'
 complete -c coffer -n '__coffer_at '\''tags apply'\''' -l prune -d 'Also delete unused tags that are not in the file.'
-complete -c coffer -n '__coffer_at '\''tags apply'\''' -l owns -x -d 'Add and remove only tags that match, e.g. env:*; leave all others alone.'
+complete -c coffer -n '__coffer_at '\''tags apply'\''' -l owns -x -d 'Add and remove only tags that match, e.g. env:*; leave all others alone, also those that the file owns.'
 complete -c coffer -n '__coffer_at '\''tags apply'\''' -l store -x -a '(__fish_complete_directories (commandline -ct))' -d 'Store to use: directory, or postgres://USER@HOST/DATABASE.'
 complete -c coffer -n '__coffer_at '\''tags apply'\''' -l address -x -d 'Server to use: http://…, https://… or unix:/PATH.'
 complete -c coffer -n '__coffer_at '\''tags apply'\''' -l token -d 'Token for the server; prompts if TOKEN is omitted.'

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { catalogue } from '../src/operations/catalogue.ts';
 import { loadRoutes, routesUnder } from '../src/operations/routes.ts';
+import { DirectoryHere } from './cli/directory-here.ts';
 import { emptyPlace, MASTER_KEY, removePlace } from './e2e/harness.ts';
 import {
   cleanUpAfterAll,
@@ -120,6 +121,12 @@ describe('policies on the page about tags', () => {
       await setPolicy(server.directory, name, text);
       tokens.set(name, await issueToken(server.directory, { policies: [name] }));
     }
+    await setPolicy(
+      server.directory,
+      'listing',
+      'path "api/v2/organizations/acme/+" { capabilities = ["list"] }',
+    );
+    tokens.set('listing', await issueToken(server.directory, { policies: ['listing'] }));
   });
 
   it('are those that are tried here or as commands', () => {
@@ -161,5 +168,43 @@ describe('policies on the page about tags', () => {
       body,
     );
     expect(status).toBe(204);
+  });
+
+  const here = (name: string) =>
+    DirectoryHere.make({ COFFER_ADDR: server.address, COFFER_TOKEN: tokens.get(name), COFFER_ORG: 'acme' });
+
+  it('with "tagging", commands tag and untag by names', async () => {
+    const directory = here('tagging');
+    await directory.ok('tags attach env:prod --workspace web');
+    expect(await directory.ok('tags of web')).toContain('env:prod');
+    await directory.ok('tags detach env:prod --where-name we*');
+    await directory.ok('workspaces tag web env:prod');
+    await directory.ok('workspaces untag web env:prod');
+    expect(await directory.ok('tags of web')).not.toContain('env:prod');
+  });
+
+  it.each([
+    ['tagging', 'the projects of acme'],
+    ['keeping', 'the projects of acme'],
+    ['listing', 'the KEY=VALUE tags of '],
+  ])('with "%s", nothing is exported or copied that the token sees only in part', async (name, unseen) => {
+    const directory = here(name);
+    directory.write(
+      'all.yaml',
+      'workspaces:\n  web: { bindings: { a: b }, project: Default Project }\nprojects: {}\n',
+    );
+    const refused = (line: string, more = {}) => directory.refused(line, 3, { environment: more });
+    const problem = `the token is not allowed to list ${unseen}`;
+    expect(await refused('tags export')).toContain(problem);
+    expect(await refused('tags apply all.yaml --dry-run')).toContain(problem);
+    const from = `tags import --from tfe --address ${server.address}`;
+    expect(await refused(from, { COFFER_ADDR: undefined })).toContain(problem);
+  });
+
+  it('with "reading", everything is exported, and with "tagging", a file of tags alone can be applied', async () => {
+    expect(await here('reading').ok('tags export')).toContain('web');
+    const tagging = here('tagging');
+    tagging.write('tags.yaml', 'workspaces:\n  web: [env:prod]\n');
+    expect(await tagging.ok('tags apply tags.yaml --dry-run')).toContain('+ web: env:prod');
   });
 });

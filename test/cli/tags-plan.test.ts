@@ -74,6 +74,25 @@ describe('a plan for tags', () => {
       ).toEqual(owns[0] === 'old' ? [] : ['other']);
   });
 
+  it('is narrowed by patterns beside those of the file, never widened', () => {
+    const web = {
+      ...{ id: 'ws-1', name: 'web', project: undefined },
+      tags: ['team:core', 'env:prod', 'env:team'],
+    };
+    const plan = (...owns: readonly string[]) =>
+      planOf(
+        { tags: [], workspaces: new Map([['web', { tags: [] }]]), owns: ['*team*'] },
+        { ...whole, workspaces: [{ ...web, bindings: new Map() }] },
+        { addsOnly: false, prunes: false, owns },
+      ).removed.map(({ tag }) => tag);
+    expect(plan()).toEqual(['team:core', 'env:team']);
+    expect(plan('env:*')).toEqual(['env:team']);
+    expect(plan('other:*')).toEqual([]);
+    expect(() =>
+      planOf({ ...file, owns: ['*'] }, whole, { ...options, addsOnly: false, owns: ['env:*'] }),
+    ).toThrow('no pattern of --owns matches the tag "a"');
+  });
+
   it('deletes a tag whose last workspace loses it, and none that a workspace gets', () => {
     const tag = (name: string, count: number) => ({
       id: name,

@@ -99,6 +99,15 @@ it('what another server has is planned, brought into the local store, and found 
   expect(asked.length).toBeGreaterThan(10);
 });
 
+it('an organization that is not in the local store is told to be created there', async () => {
+  expect(await importFrom(['--org', 'new'])).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining(
+      '(create it in the local store, without --address: "coffer orgs create new")',
+    ),
+  });
+});
+
 it('a token that is not theirs brings nothing', async () => {
   expect(await importFrom([], 'ours')).toMatchObject({ code: 4 });
 });

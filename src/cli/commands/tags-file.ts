@@ -1,7 +1,8 @@
 import { isThere } from '../../ground/directories.ts';
-import { closing, invalid } from '../../ground/errors.ts';
+import { closing, expected, invalid, withOtherHint } from '../../ground/errors.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
-import { copiedFirst, counted } from '../../operations/tags/documents.ts';
+import { copiedFirst } from '../../operations/tags/copied-first.ts';
+import { counted } from '../../operations/tags/documents.ts';
 import { FORMAT_NAMES, formatOf, loadFormat, MAX_FILE_BYTES } from '../../tag-files/formats.ts';
 import type { TagFile, TagFormatName } from '../../tag-files/tag-file.ts';
 import { toTree } from '../../tag-files/tree.ts';
@@ -17,7 +18,8 @@ import { OUT, outOptions } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 import { carryOutPlan } from '../tags/carry-out.ts';
 import { isEmpty, type PlanOptions, planLines, planOf, planSummary, type TagPlan } from '../tags/plan.ts';
-import { type KeyHolder, organizationOf, readWhole, type Whole } from '../tags/surroundings.ts';
+import { type KeyHolder, organizationOf, readWhole, refuseUnseen, type Whole } from '../tags/surroundings.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 
 /** `tags export`, `tags import` and `tags apply`: an organization's tags as a file. */
 
@@ -79,6 +81,7 @@ export const exportTags: OwnCommand = {
     const place = await outPlaceOf(session, options);
     const { print } = await loadFormat(format);
     const whole = await readWhole(session, await session.runner(), organization);
+    refuseUnseen(whole);
     const content = fileOf(whole);
     const { tags, workspaces } = content;
     const written = `${counted(tags.length, 'tag')} and ${counted(workspaces.size, 'workspace')}`;
@@ -163,9 +166,28 @@ export const importTags: Command = {
     if (file === undefined) return FAILED;
     const { openHere } = await import('../runner-here.ts');
     const applying = { ...addsOnly, organization, isDry: options.has(DRY_RUN) };
-    return closing(await openHere(session), (here) => carryOver(session, here, file, applying));
+    return closing(await openHere(session), async (here) => {
+      await requireOrganization(here, organization);
+      return carryOver(session, here, file, applying);
+    });
   },
 };
+
+/**
+ * Checks that the local store has the organization. The usual hint would list those of the server.
+ * @throws `not-found` with the command that creates it
+ */
+async function requireOrganization(here: Runner, organization_name: string): Promise<void> {
+  try {
+    await here.run('orgs show', { organization_name });
+  } catch (error) {
+    const creation = `coffer orgs create ${shellWord(organization_name)}`;
+    throw withOtherHint(
+      expected(error, 'not-found'),
+      `create it in the local store, without --address: "${creation}"`,
+    );
+  }
+}
 
 /**
  * Reads the tags of another server.
@@ -180,6 +202,7 @@ async function fileFrom(
   const { openRemote } = await import('../runner-remote.ts');
   const there = await openRemote(session.withVariables({ COFFER_TOKEN: token }), address);
   const whole = await closing(there, () => readWhole(session, there, organization));
+  refuseUnseen(whole);
   return whole.isWhole ? fileOf(whole) : undefined;
 }
 
@@ -189,9 +212,14 @@ export const apply: Command = {
     formatOption,
     dryRun,
     switching(PRUNE, 'Also delete unused tags that are not in the file.'),
-    taking(OWNS, 'TAG', 'Add and remove only tags that match, e.g. env:*; leave all others alone.', {
-      takes: 'values',
-    }),
+    taking(
+      OWNS,
+      'TAG',
+      'Add and remove only tags that match, e.g. env:*; leave all others alone, also those that the file owns.',
+      {
+        takes: 'values',
+      },
+    ),
   ],
   details:
     'Adds and removes tags until each workspace in the file has exactly the tags listed for it; the same for ' +
@@ -251,6 +279,7 @@ async function carryOver(
   options: ApplyOptions,
 ): Promise<number> {
   const whole = await readWhole(session, runner, options.organization);
+  refuseUnseen(whole, neededFor(file));
   if (!whole.isWhole) return FAILED;
   const plan = planOf(file, whole, options);
   const asks = !options.addsOnly && !options.isDry && !isEmpty(plan);
@@ -264,6 +293,15 @@ async function carryOver(
   await carryOutPlan(session, runner, { organization_name: options.organization, whole, plan });
   session.say(`Done: ${planSummary(plan, ALL_DONE)}`);
   return DONE;
+}
+
+/** Returns what the changes of a file depend on, in addition to tags of the pool. */
+function neededFor({ workspaces, projects }: TagFile) {
+  const carried = [...workspaces.values()];
+  return {
+    projects: projects !== undefined || carried.some(({ project }) => project !== undefined),
+    bindings: Boolean(projects?.size) || carried.some(({ bindings }) => bindings !== undefined),
+  };
 }
 
 const printPlan = (session: Session, plan: TagPlan): Promise<boolean> =>

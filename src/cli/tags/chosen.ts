@@ -74,9 +74,12 @@ export async function chosenWorkspaces(
     'search[tags]': all === '' ? undefined : all,
     'search[exclude-tags]': none === '' ? undefined : none,
   };
-  const gathered = await withBindings<WorkspaceResource>(session, runner, 'workspaces list', query);
-  if (gathered === undefined) return { workspaces: [], isWhole: false };
-  const { document, isWhole } = gathered;
+  const { document, isWhole } = await withBindings<WorkspaceResource>(
+    session,
+    runner,
+    'workspaces list',
+    query,
+  );
   return { workspaces: document.data.filter(chooses(choice, keysIn(document))), isWhole };
 }
 

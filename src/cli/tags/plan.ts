@@ -46,7 +46,7 @@ export interface PlanOptions {
   readonly addsOnly: boolean;
   /** Whether tags that the file does not name, and that no workspace has after the changes, are deleted. */
   readonly prunes: boolean;
-  /** Patterns in addition to those of the file. */
+  /** Patterns that narrow those of the file. */
   readonly owns: readonly string[];
 }
 
@@ -75,7 +75,10 @@ class Planning {
     this.#file = file;
     this.#whole = whole;
     this.#options = options;
-    this.#owned = ownedBy([...(file.owns ?? []), ...options.owns]);
+    this.#owned = ownedByAll([
+      ownedBy(file.owns ?? [], 'pattern under owns: in this file'),
+      ownedBy(options.owns, 'pattern of --owns'),
+    ]);
     this.#named = new Set(file.tags.map((tag) => this.#tag(tag)));
     this.#projects = new Set(file.projects?.keys());
   }
@@ -208,17 +211,26 @@ interface Owned {
 /**
  * Returns the managed tags.
  * @param patterns patterns; all tags if empty
+ * @param noun of a pattern, for errors
  */
-function ownedBy(patterns: readonly string[]): Owned {
+function ownedBy(patterns: readonly string[], noun: string): Owned {
   const has = patterns.length === 0 ? () => true : anyOf(patterns);
   return {
     has,
     check(name) {
       if (has(name)) return;
-      throw invalid(`no pattern under owns: in this file matches the tag "${name}"`, {
+      throw invalid(`no ${noun} matches the tag "${name}"`, {
         field: name,
         hint: 'remove the tag from the file, or add a pattern that matches it',
       });
     },
   };
 }
+
+/** Returns the tags that each of several manages: an option never adds to what its file manages. */
+const ownedByAll = (each: readonly Owned[]): Owned => ({
+  has: (name) => each.every((owned) => owned.has(name)),
+  check(name) {
+    for (const owned of each) owned.check(name);
+  },
+});
