@@ -87,6 +87,7 @@ const team = () => import('./commands/team.ts');
 const teamInit = () => import('./commands/team-init.ts');
 const teamUnlock = () => import('./commands/team-unlock.ts');
 const teamChanges = () => import('./commands/team-changes.ts');
+const teamRemove = () => import('./commands/team-remove.ts');
 
 /** Commands without an operation: they work on the store as a whole, on files, or on the command line itself. */
 const storeCommands: Readonly<Record<string, Node>> = {
@@ -210,7 +211,7 @@ const teamCommands: Readonly<Record<string, Node>> = {
       trust: own('Confirm that the keyring of this clone is genuine', team, 'trust'),
       list: own('List the members and the keys', team, 'list'),
       add: own('Add a member and let them decrypt all values', teamChanges, 'add'),
-      remove: own('Remove a member and re-encrypt everything', teamChanges, 'remove'),
+      remove: own('Remove a member and re-encrypt everything', teamRemove, 'remove'),
       settle: own('Complete a git merge or an interrupted removal', teamChanges, 'settle'),
       unlock: own('Keep the keyring unlocked for a while', teamUnlock, 'unlock'),
       key: group('team key', {

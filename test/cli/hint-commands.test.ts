@@ -42,6 +42,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   'shellWord(text)': 'vault:v1:AAAA',
   slotId: '3f9c52d07a1be846',
   'spelled(state.store)': '22sx-08km-gprp-h0n6-x84k-5x7n-y91q-d3ec',
+  'spelled(id)': '22sx-08km-gprp-h0n6-x84k-5x7n-y91q-d3ec',
   typed: '.env',
   usual: ' --type ed25519',
   type: 'userpass',

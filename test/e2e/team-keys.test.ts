@@ -6,10 +6,29 @@ import { systemRandom } from '../../src/ground/random.ts';
 import { freshIdentity, recipientOfIdentity } from '../../src/transit/envelope/age/recipients.ts';
 import { printBech32 } from '../../src/transit/key-types/age/bech32.ts';
 import { xWingKem } from '../../src/transit/key-types/age/x25519.ts';
-import { factsOf, People, type Person, pull, push } from './team-people.ts';
+import { factsOf, idOf, People, type Person, pull, push, team } from './team-people.ts';
 import { canUseTerminals, onTerminal } from './terminal.ts';
 
 describe('the keys of people in a keyring', () => {
+  it('keeps one key of somebody out who goes on with another', async () => {
+    const { people, alice, others } = await team('bob');
+    const [bob] = others as [Person];
+    const machine = people.person('bob-2');
+    await alice.place.ok(['team', 'add', '-q', '--yes', 'bob', machine.key, '--admin']);
+    const old = factsOf(alice).filter((path) => path.startsWith('members/bob.'));
+    const first = old.find((path) =>
+      readFileSync(alice.place.file(`.coffer/${path}`), 'utf8').includes(bob.key.split(' ')[1] ?? ''),
+    );
+    await alice.place.ok(['team', 'remove', '-q', '--yes', 'bob', '--card', idOf(first ?? '')]);
+    const newest = (await alice.place.json('team log')) as { facts: { id: string }[] };
+    push(alice);
+    pull(bob);
+    pull(machine);
+    await machine.place.ok(['team', 'trust', '-q', newest.facts.at(-1)?.id ?? '']);
+    expect(await machine.place.ok('secrets get app.env DB')).toBe('s3cret');
+    expect((await bob.place.run('secrets get app.env DB')).exitCode).toBe(4);
+  });
+
   it('may be of age, of RSA and hybrid, and an admin with one of age has a signing key in the card', async () => {
     const people = new People();
     const [alice, bob] = [people.person('alice'), people.person('bob')];

@@ -1,7 +1,6 @@
 import { exists, invalid, notFound, refusedAs } from '../../ground/errors.ts';
-import { meantText, nearest } from '../../ground/nearness.ts';
 import { systemRandom } from '../../ground/random.ts';
-import { type CardFact, idsNeededBy } from '../../team/fact.ts';
+import { idsNeededBy } from '../../team/fact.ts';
 import { loadFacts, putFile } from '../../team/files.ts';
 import { keyNames, nameOf } from '../../team/judge/judge.ts';
 import { isKeyName, spelled } from '../../team/names.ts';
@@ -14,10 +13,11 @@ import { readFileWhole } from '../files/in-file.ts';
 import { inputText, OR_FILE, textOrFile } from '../files/input.ts';
 import { printDocument } from '../files/output.ts';
 import { type Given, textOption } from '../given.ts';
-import { otherKeyringsOf, rewrapRuled, valuesUnder } from '../secret-files/ruled-files.ts';
+import { rewrapAll } from '../secret-files/keyring-files.ts';
+import { valuesUnder } from '../secret-files/ruled-files.ts';
 import type { Session } from '../session.ts';
-import { grant, newEpoch, newVersion, requireStayingAdmin, settleKeys } from '../team/acts.ts';
-import { Changes, requireSigningCard, sayOnlyWay } from '../team/changes.ts';
+import { grant, newVersion, settleKeys } from '../team/acts.ts';
+import { Changes, sayOnlyWay } from '../team/changes.ts';
 import { openKeyring, type TeamKeyring } from '../team/keyring.ts';
 import { KEY_NAMES, requireMemberName, requireOneKey } from '../team/member-name.ts';
 import { TeamMemory } from '../team/memory.ts';
@@ -68,8 +68,7 @@ export const add: Command = {
     const cards = keyring.state.cards.filter(({ card }) => card.name === name);
     const isThere = cards.length > 0;
     const role = isAdmin ? 'admin' : 'user';
-    if (cards.some(({ card }) => card.role === role && card.keys.includes(recipient)))
-      throw exists(`${name} already has this key`, { hint: 'run "coffer team" to list the members' });
+    refuseKnownKey(keyring, { name, role, recipient });
     if (isThere && !session.settings.yes && !session.prompts.available()) {
       throw exists(`${name} is already a member`, {
         hint: `use --yes to add another key for this member; "coffer team remove ${name} --card ID" removes the old one, whose ID "coffer team" shows`,
@@ -111,6 +110,22 @@ export const add: Command = {
     return DONE;
   },
 };
+
+/**
+ * Refuses a key that a member has: under a second name it would still open everything after the removal of the first.
+ * @throws `exists`
+ */
+function refuseKnownKey(
+  { state }: TeamKeyring,
+  { name, role, recipient }: { readonly name: string; readonly role: string; readonly recipient: string },
+): void {
+  const same = state.cards.filter(({ card }) => card.keys.includes(recipient));
+  const other = same.find(({ card }) => card.name !== name);
+  if (other === undefined && !same.some(({ card }) => card.role === role)) return;
+  throw exists(`${other?.card.name ?? name} already has this key`, {
+    hint: 'run "coffer team" to list the members',
+  });
+}
 
 /**
  * Warns of members that this machine does not know: a new member whose machine gets the ID trusts them, and gives them
@@ -173,134 +188,6 @@ function recipientFrom(given: string): string {
   });
 }
 
-const CARD = 'card';
-
-export const remove: Command = {
-  arguments: [{ ...nameArgument, offers: 'member' }],
-  options: [
-    taking(
-      CARD,
-      'ID',
-      'Remove only one key of the member: the key with this ID in the column "Card" of "coffer team". Without another key, the member is removed.',
-    ),
-    identityOption,
-  ],
-  details:
-    'The removed member cannot decrypt anything encrypted from then on: the keyring gets a new root ' +
-    'key and a new version of every key, and the files matched by .coffer.yaml are re-encrypted; for other files, ' +
-    'run "coffer secrets rewrap FILE". The member may have kept a copy of every earlier value: the command lists the values to change ' +
-    'at their source, e.g. in the database. If the command is interrupted, run it again to continue.',
-  examples: [
-    ['coffer team remove bob', 'Remove a member'],
-    [
-      'coffer team remove bob --card 22sx08km',
-      'Remove one key of the member bob, but not the other keys of bob',
-    ],
-  ],
-  async run(session, { arguments: [name = ''], options }) {
-    const keyring = await openKeyringHere(session, options, { isChange: true, removing: name });
-    const { place } = keyring;
-    const card = textOption(options, CARD)?.replaceAll('-', '');
-    const cards = cardsToRemove(keyring, name, card);
-    const removed = card === undefined ? name : `the key ${card} of ${name}`;
-    // Changes that will be refused are refused before the user is asked.
-    await requireSigningCard(session, keyring);
-    requireStayingAdmin(keyring, cards);
-    session.requireConsent();
-    sayGuests(session, keyring, cards);
-    if (
-      cards.length > 0 &&
-      !(await session.confirmed(async () => `Remove ${removed} and re-encrypt everything?`))
-    )
-      return FAILED;
-    const changes = await Changes.begin(session, keyring);
-    const before = changes.newestId;
-    const caught = options.has(CARD) ? [] : keyring.state.caught.filter(({ card }) => card.name === name);
-    if (cards.length > 0) await newEpoch(changes, [...cards, ...caught]);
-    await settleKeys(changes);
-    // There may be new values since an earlier run, which need confirmation.
-    const isRepeated = cards.length === 0 && !session.settings.yes;
-    const files = await rewrapRuled(
-      session,
-      place,
-      isRepeated ? 'ask' : changes.trustedBeforeRemovalOf(name),
-    );
-    const listed = files.map(({ path, names }) => ({ file: path, names }));
-    await printDocument(session, { name, id: changes.newestId, to_change: listed });
-    const isUnchanged = changes.newestId === before && files.every(({ changed }) => changed === 0);
-    if (cards.length === 0 && isUnchanged) session.say(`No changes made: ${removed} was already removed.`);
-    else if (cards.length === 0) session.say(`Finished removing ${removed}: an earlier run was interrupted.`);
-    else
-      session.say(`Removed ${removed}. All keys have a new version: ${keyNames(changes.state).join(', ')}.`);
-    if (cards.length > 0 && listed.length === 0)
-      session.say(
-        'No file that .coffer.yaml matches has encrypted values. For other files, run "coffer secrets rewrap FILE".',
-      );
-    sayWhatFollows(changes, removed, listed);
-    for (const folder of card === undefined ? otherKeyringsOf(place, name) : [])
-      session.warn(
-        `${name} is also a member of the keyring of ${folder}: cd ${folder} && coffer team remove ${name}`,
-      );
-    return DONE;
-  },
-};
-
-/** Says what to do after a removal, besides committing it. */
-function sayWhatFollows(
-  changes: Changes,
-  removed: string,
-  listed: readonly { readonly file: string; readonly names: readonly string[] }[],
-): void {
-  const { session } = changes;
-  if (listed.length > 0) session.say(`${removed} could read these values. Change them at their source:`);
-  for (const { file, names } of listed) session.say(`  ${file}: ${names.join(', ')}`);
-  session.sayCommand(
-    'Pipelines: in the variable COFFER_IDENTITY, replace the line that begins with "# at least:" by this one, or add this one above the private key. The pipeline then refuses older states of the keyring:',
-    `# at least: ${spelled(changes.newestId)}`,
-  );
-  changes.sayToCommit(listed.map(({ file }) => file));
-}
-
-/**
- * Returns the cards to remove; none if an earlier, interrupted run already removed them.
- * @throws `not-found` if there is no such card
- */
-function cardsToRemove({ state }: TeamKeyring, name: string, card: string | undefined): readonly CardFact[] {
-  const all = state.cards.filter(
-    (fact) => fact.card.name === name && (card === undefined || fact.id.startsWith(card)),
-  );
-  if (card !== undefined && all.length > 1)
-    throw invalid(`the IDs of ${all.length} keys of ${name} begin with ${card}`, {
-      field: CARD,
-      hint: 'use more characters of the ID, as "coffer team" lists it',
-    });
-  const isOut = state.removals.some(({ without }) =>
-    without.some((out) => out.name === name && (card === undefined || out.id.startsWith(card))),
-  );
-  if (all.length > 0 || isOut) return all;
-  if (state.cards.some((fact) => fact.card.name === name))
-    throw notFound(`no key of ${name} has an ID that begins with "${card}"`, {
-      field: CARD,
-      hint: 'run "coffer team" to list the IDs',
-    });
-  const near = nearest(name, [...new Set(state.cards.map((fact) => fact.card.name))]);
-  const hint = near.length > 0 ? meantText(near) : 'run "coffer team" to list the members';
-  throw notFound(`no member "${name}" in this keyring`, { hint });
-}
-
-/** Warns about members who were added by the removed one, besides the user, who is known to be right. */
-function sayGuests(session: Session, { state, ownCards }: TeamKeyring, cards: readonly CardFact[]): void {
-  const out = new Set(cards.map(({ id }) => id));
-  const known = new Set([...cards, ...ownCards].map(({ id }) => id));
-  const guests = state.cards
-    .filter(({ id, by }) => out.has(by) && !known.has(id))
-    .map(({ card }) => card.name);
-  if (guests.length > 0)
-    session.warn(
-      `members added by the removed member stay: ${guests.join(', ')} (remove any that should not, with "coffer team remove NAME")`,
-    );
-}
-
 const AGAIN = 'again';
 
 export const settle: OwnCommand = {
@@ -309,9 +196,10 @@ export const settle: OwnCommand = {
     identityOption,
   ],
   details:
-    'Restores deleted files of the keyring from the git history of this clone, gives keys to members ' +
-    'that wait for them, and replaces the keys that a removed member had. Running it again changes ' +
-    'nothing more.',
+    'Gives keys to members that wait for them, replaces the keys that a removed member had, and re-encrypts all ' +
+    'values of the keyring. Also restores, from the git history of this clone, deleted files of the keyring that ' +
+    'other ones refer to, and removals that this machine has seen; "coffer team check" lists the others. Running it ' +
+    'again changes nothing more.',
   examples: [['coffer team settle', 'Complete a merge']],
   async run(session, { options }) {
     const place = await keyringHere(session);
@@ -320,7 +208,7 @@ export const settle: OwnCommand = {
     const changes = await Changes.begin(session, keyring);
     const before = changes.newestId;
     await settleKeys(changes, textOption(options, AGAIN), true);
-    const files = await rewrapRuled(session, place, 'none');
+    const files = await rewrapAll(session, { place, keys: new Set(keyNames(changes.state)) }, 'none');
     const changed = files.filter((file) => file.changed > 0).map(({ path }) => path);
     await printDocument(session, { id: changes.newestId, files: changed });
     const isSettled = changes.newestId !== before || changed.length > 0;

@@ -2,19 +2,20 @@ import { createPublicKey } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { conflict, exists, invalid, notFound } from '../../ground/errors.ts';
+import { conflict, denied, exists, invalid, notFound } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
 import { RULES_NAME } from '../../secret-files/rules.ts';
 import { ArmorSealer, lineOfArmor } from '../../team/armor.ts';
 import { isKeyring, KEYRING } from '../../team/directory.ts';
 import { printMessage } from '../../team/fact.ts';
 import { loadFacts, makeKeyring, writeFact } from '../../team/files.ts';
-import { isKeyName, isName } from '../../team/names.ts';
+import { isKeyName, isName, spelled } from '../../team/names.ts';
 import { sshLineOf } from '../../team/recipients.ts';
 import { checkOf } from '../../team/roots.ts';
 import { signed } from '../../team/signing.ts';
 import { ed25519FromSeed } from '../../transit/key-types/der.ts';
 import { argument, type OwnCommand, taking } from '../command.ts';
+import { DONE, FAILED } from '../exit-codes.ts';
 import { printDocument } from '../files/output.ts';
 import { textOption } from '../given.ts';
 import { workingTree } from '../repository/git.ts';
@@ -81,6 +82,7 @@ export const init: OwnCommand = {
       });
     }
     const stranded = existsSync(directory) ? await strandedBy(session, place) : [];
+    if (!(await mayReplace(session, place))) return FAILED;
     const { store, root } = await found(session, place, name, own);
     const memory = new TeamMemory(session.environment);
     memory.setKeyringAt(place.mark, store);
@@ -99,8 +101,28 @@ export const init: OwnCommand = {
     session.remark(
       `Next: if ${RULES_NAME} does not name the files with secrets yet, name them there ("coffer help secrets-format"). Then run "coffer secrets git-setup".`,
     );
+    return DONE;
   },
 };
+
+/**
+ * Asks whether a keyring that this clone had, and whose files are missing, is replaced by a new one: an attacker who can
+ * push can delete it.
+ * @throws `denied` if the user cannot be asked, and `--yes` is not given
+ * @see docs/decisions/0299
+ */
+async function mayReplace(session: Session, { directory, mark }: KeyringPlace): Promise<boolean> {
+  const known = new TeamMemory(session.environment).keyringAt(mark);
+  if (known === undefined) return true;
+  const what = `the keyring ${directory} of this clone no longer exists`;
+  if (!session.settings.yes && !session.prompts.available())
+    throw denied(what, {
+      hint: `restore it with git (its ID was ${spelled(known)}); to create a new one, which decrypts nothing of it, use --yes`,
+    });
+  return session.confirmed(
+    async () => `${what}. Create a new one, which decrypts nothing that was encrypted with it?`,
+  );
+}
 
 function nameFrom(session: Session, given: string | undefined): string {
   const raw = given ?? session.environment['USER'] ?? session.environment['USERNAME'] ?? userInfo().username;

@@ -9,6 +9,7 @@ import { DONE, FAILED } from '../exit-codes.ts';
 import { printResult } from '../files/output.ts';
 import { type Given, textOption } from '../given.ts';
 import { remindOfGitSetupHere } from '../secret-files/clone-reminder.ts';
+import { valuesOf } from '../secret-files/keyring-files.ts';
 import { type RuledFile, sharedKeys, sharingHint, valuesUnder } from '../secret-files/ruled-files.ts';
 import type { Session } from '../session.ts';
 import { openKeyring, type TeamKeyring } from '../team/keyring.ts';
@@ -217,20 +218,28 @@ export async function valuesNotOfKeyring(
   keyring: TeamKeyring,
   used: readonly RuledFile[],
 ): Promise<readonly string[]> {
-  const { ownStoreHint, valuesOfOthers } = await import('../team/team-keys.ts');
-  const others = new Set(
-    await valuesOfOthers(
-      session,
-      keyring,
-      used.flatMap(({ values }) => values),
-    ),
-  );
+  const { ownStoreHint } = await import('../team/team-keys.ts');
+  const { refusedValues } = await import('../team/checked-values.ts');
+  const all = used.flatMap(({ values }) => values);
+  const refused = await refusedValues(session, keyring, all);
+  const others = new Set(refused.filter(({ why }) => why === undefined).map(({ value }) => value));
   return used.flatMap(({ path, values }) => {
     const names = values.filter((value) => others.has(value)).map(({ name }) => name);
     if (names.length === 0) return [];
     const own = ownStoreHint(session, path);
     return `${path}: this keyring cannot decrypt ${names.join(', ')}: modified, moved, or encrypted with another keyring or store${own === '' ? '' : ` (${own})`}`;
   });
+}
+
+/** Returns descriptions of values that commands refuse, because removed members may have written them. */
+async function valuesOfRemoved(session: Session, keyring: TeamKeyring): Promise<readonly string[]> {
+  const { refusedValues } = await import('../team/checked-values.ts');
+  const { place, state } = keyring;
+  const files = await valuesOf(session, { place, keys: new Set(state.versions.keys()) });
+  const all = files.flatMap(({ values }) => values);
+  return (await refusedValues(session, keyring, all)).flatMap(({ value: { where, name }, why }) =>
+    why === undefined ? [] : [`${where}: ${name}: ${why}`],
+  );
 }
 
 export const check: OwnCommand = {
@@ -240,8 +249,8 @@ export const check: OwnCommand = {
     'Checks every file and signature of the keyring, the git settings that could alter these files, and the git ' +
     'history for files of the keyring that were removed or changed. Also reports files of the keyring that git does not ' +
     'track, changes signed by someone without access to the keyring (e.g. through a forwarded ssh-agent), ' +
-    'encrypted values whose key version is missing and, if your key opens the keyring, values that the keyring ' +
-    'cannot decrypt. ' +
+    'encrypted values whose key version is missing, values that commands refuse because a removed member may have ' +
+    'written them and, if your key opens the keyring, values that the keyring cannot decrypt. ' +
     'Exits with 1 if a problem is found. Also lists keys that .coffer.yaml uses in several folders; these are ' +
     'not a problem.',
   examples: [['coffer team check', 'Check before a release, or in CI']],
@@ -272,7 +281,11 @@ export const check: OwnCommand = {
         'This clone does not have the whole git history, so a change that was removed from the keyring cannot be noticed.',
       );
     const used = await valuesUnder(session, place);
-    found.push(...valuesWithoutVersion(state, used), ...(await valuesNotOfKeyring(session, keyring, used)));
+    found.push(
+      ...valuesWithoutVersion(state, used),
+      ...(await valuesNotOfKeyring(session, keyring, used)),
+      ...(await valuesOfRemoved(session, keyring)),
+    );
     const shared = sharedKeys(used);
     if (found.length > 0 || session.settings.format !== undefined)
       await printResult(

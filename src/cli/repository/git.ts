@@ -63,6 +63,10 @@ export function filesBelow(directory: string): readonly string[] {
   return listed === undefined ? regularFilesBelow(directory) : [...new Set(namesIn(listed))];
 }
 
+/** Returns the files below a directory that git ignores, as paths relative to it; none without git. */
+export const ignoredFilesBelow = (directory: string): readonly string[] =>
+  namesIn(git(directory, ['ls-files', '-z', '--others', '--ignored', '--exclude-standard']));
+
 function regularFilesBelow(top: string): readonly string[] {
   const entries = readdirSync(top, { withFileTypes: true, recursive: true });
   return entries

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, posix, relative, resolve } from 'node:path';
-import { conflict, expected, refusedAs } from '../../ground/errors.ts';
+import { conflict, refusedAs } from '../../ground/errors.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import { directoryOf } from '../../store/backends/registry.ts';
 import { KEYRING } from '../../team/directory.ts';
@@ -9,57 +9,10 @@ import type { Session } from '../session.ts';
 import { type FoundValue, SHARING } from '../team/found-values.ts';
 import { forgetTeamKeys, teamKeysFor } from '../team/nearest.ts';
 import type { KeyringPlace } from '../team/place.ts';
-import type { Adoption } from '../team/team-keys.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import { Files } from './files.ts';
 import { Rulebook } from './rulebook.ts';
-import { replaceSecretFile } from './secret-file.ts';
-import { locatedIn, rewrapFiles } from './transform.ts';
-
-/** Encrypted values of one file. */
-interface ValuesOfFile {
-  readonly path: string;
-  readonly names: readonly string[];
-  /** Number of values with another version now. */
-  readonly changed: number;
-}
-
-/**
- * Re-encrypts the values of all files that rules name and this keyring applies to with the newest versions of their
- * keys. Files that fail are reported, and the others are still processed.
- */
-export async function rewrapRuled(
-  session: Session,
-  place: KeyringPlace,
-  adoption: Adoption,
-): Promise<readonly ValuesOfFile[]> {
-  forgetTeamKeys(session);
-  const rulebook = new Rulebook(session);
-  const files = new Files(session, new Map(), rulebook);
-  const done: ValuesOfFile[] = [];
-  for (const name of filesBelow(place.folder)) {
-    const path = relative('.', join(place.folder, name));
-    if (name.split('/').includes(KEYRING) || (await rulebook.ruleFor(path)) === undefined) continue;
-    if ((await teamKeysFor(session, path))?.place.mark !== place.mark) continue;
-    try {
-      const read = await files.open(path);
-      const names = read.file.places.flatMap(({ sealed, name: value }) =>
-        sealed === undefined ? [] : [value],
-      );
-      if (names.length === 0) continue;
-      const [result] = await rewrapFiles(session, [read], adoption);
-      if (result === undefined) continue;
-      if ('errors' in result)
-        for (const error of result.errors) session.warn(withHint(error.message, error.hint));
-      else await replaceSecretFile(read, result.file.text);
-      done.push({ path, names, changed: 'errors' in result ? 0 : result.changed });
-    } catch (error) {
-      const known = expected(error);
-      session.warn(withHint(known.message, known.hint));
-    }
-  }
-  return done;
-}
+import { locatedIn } from './transform.ts';
 
 /** File that rules name. */
 export interface RuledFile {
@@ -126,20 +79,6 @@ export function sharedKeys(
   return [...folders]
     .filter(([, own]) => own.size > 1)
     .map(([key, own]) => ({ key, folders: [...own].sort() }));
-}
-
-const withHint = (message: string, hint: string | undefined): string =>
-  hint === undefined ? message : `${message} (${hint})`;
-
-/** Returns the folders of other keyrings in the same working tree that have a card of that name. */
-export function otherKeyringsOf({ top, folder }: KeyringPlace, name: string): readonly string[] {
-  if (top === undefined) return [];
-  const own = relative(top, folder);
-  const found = filesBelow(top).flatMap((path) => {
-    const [, above, member] = /^(?:(.*)\/)?\.coffer\/members\/([a-z0-9-]+)\.[0-9a-z]{32}$/.exec(path) ?? [];
-    return member === name && (above ?? '') !== own ? [above ?? '.'] : [];
-  });
-  return [...new Set(found)];
 }
 
 /*

@@ -240,23 +240,47 @@ export function requireFile(result: FileResult | undefined): SecretFile {
  * Re-encrypts the values of files with the latest versions of their keys; those already up to date keep their
  * ciphertexts.
  */
-export function rewrapFiles(
-  session: Session,
-  files: readonly ReadFile[],
-  adoption?: Adoption,
-): Promise<readonly FileResult[]> {
-  return exchangeAll(
+export const rewrapFiles = (session: Session, files: readonly ReadFile[]): Promise<readonly FileResult[]> =>
+  exchangeAll(
     files,
     () => true,
-    async (found) => {
-      const results = await rewrapValues(session, found, adoption);
-      return results.map((result, index) => {
-        if (result instanceof CofferError) return result;
-        const { file, place, value } = found[index] as LocatedValue;
-        return result === value ? place.source : file.written(place, formatValue(result));
-      });
-    },
+    (found) => rewrapped(session, found),
   );
+
+/**
+ * Re-encrypts values of a file in the same way, and leaves those that are refused as they are.
+ * @param isMeant filter of the encrypted values
+ * @returns the file, and the errors for the values that were left
+ */
+export async function rewrapAccepted(
+  session: Session,
+  read: ReadFile,
+  isMeant: (place: ScalarPlace) => boolean,
+  adoption: Adoption,
+): Promise<{ readonly result: FileResult; readonly left: readonly CofferError[] }> {
+  const left: CofferError[] = [];
+  const [result] = await exchangeAll([read], isMeant, async (found) => {
+    const results = await rewrapped(session, found, adoption);
+    return results.map((value, index) => {
+      if (!(value instanceof CofferError)) return value;
+      left.push(value);
+      return (found[index] as LocatedValue).place.source;
+    });
+  });
+  return { result: result ?? { file: read.file, changed: 0 }, left };
+}
+
+async function rewrapped(
+  session: Session,
+  found: readonly LocatedValue[],
+  adoption?: Adoption,
+): Promise<readonly ValueResult<string>[]> {
+  const results = await rewrapValues(session, found, adoption);
+  return results.map((result, index) => {
+    if (result instanceof CofferError) return result;
+    const { file, place, value } = found[index] as LocatedValue;
+    return result === value ? place.source : file.written(place, formatValue(result));
+  });
 }
 
 /**

@@ -100,7 +100,7 @@ const shown = (keys: readonly string[]): string =>
   keys.map((key) => (key.length > 80 ? `${key.slice(0, 60)}…${key.slice(-16)}` : key)).join(', ');
 
 function doubtOf(changes: Changes, card: CardFact): string | undefined {
-  if (card.id === changes.own.id) return undefined;
+  if (card.id === changes.own.id || changes.isOwn(card)) return undefined;
   const { state } = changes;
   if (!changes.isKnown(card))
     return `is new to this machine (added by ${nameOf(state, card.by)} at ${card.at})`;

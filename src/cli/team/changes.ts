@@ -240,6 +240,12 @@ export class Changes {
     return this.#card;
   }
 
+  /** Whether all keys of a card are this person's: one of several may be somebody else's. */
+  isOwn({ card }: CardFact): boolean {
+    const own = new Set(this.#keyring.identities.keys.map(({ recipient }) => recipient));
+    return card.keys.every((key) => own.has(key));
+  }
+
   /** ID of the fact added last, which follows all valid ones; otherwise the newest existing one. */
   get newestId(): string {
     return this.#last ?? headsOf(this.#state)[0] ?? this.#state.store;

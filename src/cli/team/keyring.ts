@@ -1,4 +1,4 @@
-import { conflict, denied } from '../../ground/errors.ts';
+import { type CofferError, conflict, denied } from '../../ground/errors.ts';
 import { madeOnce } from '../../ground/objects.ts';
 import { type CardFact, type Fact, isCard, takesOut } from '../../team/fact.ts';
 import { type Loaded, loadFacts } from '../../team/files.ts';
@@ -81,7 +81,7 @@ export async function openKeyring(session: Session, opening: KeyringOpening): Pr
   const kept = keptFor(opening, memory, known);
   const loaded = kept.judged?.loaded ?? opening.loaded ?? loadedFrom(place, known);
   const pin = trusting ?? identities.atLeast;
-  const store = await storeOf(session, loaded, { known, pin, isTrusting: trusting !== undefined });
+  const store = await storeOf(session, loaded, { known, pin, isTrusting: trusting !== undefined, memory });
   let remembered = memory.of(store);
   const verified = memory.verified(store);
   const check = signatureCheck(verified);
@@ -191,7 +191,12 @@ const ASK =
 async function storeOf(
   session: Session,
   { facts }: Loaded,
-  how: { readonly known: string | undefined; readonly pin: string | undefined; readonly isTrusting: boolean },
+  how: {
+    readonly known: string | undefined;
+    readonly pin: string | undefined;
+    readonly isTrusting: boolean;
+    readonly memory: TeamMemory;
+  },
 ): Promise<string> {
   const { known, pin, isTrusting } = how;
   const pinned = pin === undefined ? undefined : facts.get(pin)?.store;
@@ -220,9 +225,25 @@ async function storeOf(
     return pinned;
   }
   const wanted = known ?? pinned;
-  if (wanted === undefined) throw denied('this keyring is not trusted on this machine yet', { hint: ASK });
+  if (wanted === undefined) throw untrusted(facts, how.memory);
   if (facts.get(wanted)?.kind === 'store') return wanted;
   throw denied('the keyring of this clone was replaced by another one', { hint: ASK });
+}
+
+/**
+ * Returns the error about a keyring that is not trusted in this clone. A clone that was moved or copied may have nobody
+ * to ask: an ID that this machine trusts elsewhere is told, because no attacker can choose it.
+ */
+function untrusted(facts: Loaded['facts'], memory: TeamMemory): CofferError {
+  const what = 'this keyring is not trusted on this machine yet';
+  for (const { id, kind } of facts.values()) {
+    const [other] = kind === 'store' ? memory.placesOf(id) : [];
+    if (other === undefined) continue;
+    return denied(what, {
+      hint: `this machine trusts the keyring with this ID in ${other}: if this is a copy of that clone, or the clone was moved here, run "coffer team trust ${spelled(id)}"; otherwise, ask a colleague for the ID, in person or by chat`,
+    });
+  }
+  return denied(what, { hint: ASK });
 }
 
 /**

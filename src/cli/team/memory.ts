@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { systemClock } from '../../ground/clock.ts';
 import { move } from '../../ground/directories.ts';
 import { asCofferError, attempt } from '../../ground/errors.ts';
 import { version } from '../../ground/version.ts';
-import type { Fact } from '../../team/fact.ts';
+import type { CardFact, Fact } from '../../team/fact.ts';
 import { type Loaded, loadFacts } from '../../team/files.ts';
 import { type Judgement, judge } from '../../team/judge/judge.ts';
 import { type Listing, listingOf } from '../../team/listing.ts';
@@ -14,7 +14,7 @@ import { signatureCheck } from '../../team/signing.ts';
 import type { Environment } from '../given.ts';
 import { makeOwnDirectory, memoryDirectory } from '../state-directory.ts';
 import { namesOut } from './oddities.ts';
-import { type KeyringPlace, keyringAbove } from './place.ts';
+import { directoryOfMark, type KeyringPlace, keyringAbove } from './place.ts';
 
 /*
  * State of keyrings on this machine, in the user's state directory and never in a repository: the keyring of each
@@ -65,6 +65,17 @@ export class TeamMemory {
   /** Finds the nearest keyring, also one that is only remembered. */
   placeAbove(directory: string): KeyringPlace | undefined {
     return keyringAbove(directory, (mark) => this.keyringAt(mark) !== undefined);
+  }
+
+  /** Returns the directories on this machine that have or had a keyring which is trusted there. */
+  placesOf(store: string): readonly string[] {
+    if (this.#directory === undefined) return [];
+    const folder = join(this.#directory, 'clones');
+    const names = attempt(() => readdirSync(folder)) ?? [];
+    return names.flatMap((name) => {
+      const [id, mark = ''] = this.#read(join('clones', name)).split('\n');
+      return id === store && mark !== '' ? [directoryOfMark(mark)] : [];
+    });
   }
 
   setKeyringAt(mark: string, store: string): void {
@@ -209,13 +220,22 @@ export function keyringInSight(environment: Environment) {
   const id = memory.keyringAt(place.mark);
   return {
     id,
-    cards() {
-      if (id === undefined) return [];
-      const check = signatureCheck(memory.verified(id));
-      return judge(loadFacts(place.directory).facts, id, check, memory.of(id).seen).cards;
-    },
+    cards: () => (id === undefined ? [] : cardsOf(memory, place, id)),
   };
 }
+
+/** Returns the cards of the members of a keyring, as far as this machine knows who was removed. */
+const cardsOf = (memory: TeamMemory, place: KeyringPlace, id: string): readonly CardFact[] =>
+  judge(loadFacts(place.directory).facts, id, signatureCheck(memory.verified(id)), memory.of(id).seen).cards;
+
+/** Whether a keyring has a member of that name. One that is not trusted here is taken as it says. */
+export function hasMember(memory: TeamMemory, place: KeyringPlace, name: string): boolean {
+  const id = memory.keyringAt(place.mark) ?? firstFactIn(place)?.id;
+  return id !== undefined && cardsOf(memory, place, id).some(({ card }) => card.name === name);
+}
+
+const firstFactIn = ({ directory }: KeyringPlace): Fact | undefined =>
+  [...loadFacts(directory).facts.values()].find(({ kind }) => kind === 'store');
 
 /*
  * Judgement of a keyring as it was last read here, for commands that only read: with hundreds of members, reading,

@@ -55,6 +55,15 @@ export function placeIn(folder: string, top = topOf(folder)): KeyringPlace {
   return { directory, folder, top, mark: `${commonDirectory(top)}#${prefix}` };
 }
 
+/** In a mark, stands between the first working tree of a repository and the folder in it. */
+const GIT_MARK = `${sep}.git#`;
+
+/** Returns the directory that a mark stands for: the folder in the first working tree of its repository. */
+export function directoryOfMark(mark: string): string {
+  const at = mark.lastIndexOf(GIT_MARK);
+  return at < 0 ? mark : join(mark.slice(0, at), mark.slice(at + GIT_MARK.length));
+}
+
 /** Names the part of the repository that uses a keyring, for messages. */
 export function shownFolder({ top, folder }: KeyringPlace): string {
   const below = top === undefined ? '' : relative(top, folder);

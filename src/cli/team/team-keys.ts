@@ -263,28 +263,8 @@ export function ownStoreHint({ settings }: Session, path: string | undefined): s
   return `if your store encrypted the value before "coffer team init", run "coffer secrets decrypt ${file} --store ${shellWord(store)}", then "coffer secrets encrypt ${file}"`;
 }
 
-/**
- * Returns the values that a keyring cannot decrypt: its keys have other names, or the user has the versions that are
- * named and none decrypts it.
- */
-export async function valuesOfOthers(
-  session: Session,
-  keyring: TeamKeyring,
-  values: readonly FoundValue[],
-): Promise<readonly FoundValue[]> {
-  const keys = openedValueKeys(keyring, (work) => session.atEnd(work));
-  const others: FoundValue[] = [];
-  for (const value of values) {
-    const { opened, isKnown } = await keys.open(versionsOf(keyring, value), value);
-    for (const { bytes } of opened) wipe(bytes);
-    const isNamed = keyring.state.versions.has(value.value.key);
-    if (!isNamed || (isKnown && opened.length === 0)) others.push(value);
-  }
-  return others;
-}
-
 /** Returns the versions of the number that a value names, in the order in which they are tried. */
-const versionsOf = ({ state }: TeamKeyring, { value }: FoundValue): readonly JudgedVersion[] =>
+export const versionsOf = ({ state }: TeamKeyring, { value }: FoundValue): readonly JudgedVersion[] =>
   (state.versions.get(value.key) ?? []).filter(({ fact }) => fact.version.number === value.version);
 
 const sealed = ({ version }: VersionFact, payload: string): SealedValue => ({
@@ -361,7 +341,8 @@ function whoHad({ state }: TeamKeyring, { fact }: JudgedVersion): string {
     : 'was created before its author knew of a removal';
 }
 
-const notBelieved = (
+/** Returns the error about a value that a removed member may have written. */
+export const notBelieved = (
   keyring: TeamKeyring,
   version: JudgedVersion,
   { path, value }: FoundValue,
@@ -369,6 +350,6 @@ const notBelieved = (
   denied(
     `version ${value.version} of key "${value.key}" ${whoHad(keyring, version)}: the value may not be from the team`,
     {
-      hint: `if the value is right, run "coffer secrets rewrap ${path ?? 'FILE'}" on a terminal, or with --yes`,
+      hint: `set the value again, or, if it is right, run "coffer secrets rewrap ${path === undefined ? 'FILE' : shellWord(path)}" on a terminal, which asks about each such value of the file; with --yes, it accepts all of them`,
     },
   );

@@ -108,11 +108,12 @@ describe('a removal', () => {
     expect(await repository.ok('team log -o json')).not.toContain('a key of bob');
   });
 
-  it('says that files without a rule have to be re-encrypted, if no file has one', async () => {
+  it('lists and re-encrypts files without a rule, also if no file has one', async () => {
     const repository = await withBob();
     repository.here.write('.coffer.yaml', 'rules:\n  - files: "x/*.env"\n    key: app\n');
     const removal = await asked(repository, 'team remove bob', [true]);
-    expect(removal.err).toContain('For other files, run "coffer secrets rewrap FILE".');
+    expect(removal.err).toContain('bob could read these values. Change them at their source:\n  a.env: A\n');
+    expect(repository.here.read('a.env')).toMatch(/^A=coffer:app:v2:/);
   });
 });
 

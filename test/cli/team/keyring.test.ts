@@ -68,7 +68,11 @@ describe('a keyring', () => {
     expect(await repository.refused('team', 1)).toContain(
       ' of this clone no longer exists (restore it with git',
     );
-    await repository.ok('team init -q');
+    expect(await repository.refused('team init', 4)).toContain(
+      ' of this clone no longer exists (restore it with git (its ID was ',
+    );
+    expect(await repository.refused('team init', 1, [false])).toBe('No changes made.');
+    await repository.ok('team init -q --yes');
     repository.putBack('first');
     expect(await repository.refused('team', 4)).toBe(replaced);
     const trust = `team trust ${repository.idOf('store.')}`;
