@@ -4,10 +4,11 @@ import type { SealStatus, ServerState } from '../operations/declaration/operatio
 import { sealedView } from '../store/administration/status.ts';
 import type { Location } from '../store/backends/backend-kind.ts';
 import type { Sighting } from '../store/backends/witness.ts';
+import { checkShare } from '../store/slots/shares.ts';
 import { collectKeys } from './heap.ts';
 import type { Log } from './log.ts';
 import { printMetrics, type Snapshot } from './metrics.ts';
-import { forget, keysInText, shareIn, type UnsealKey } from './unseal-keys.ts';
+import { forget, isShareText, keysInText, shareIn, type UnsealKey } from './unseal-keys.ts';
 
 /** Worker process, as seen by its controller. */
 export interface Member {
@@ -91,15 +92,26 @@ export class Control implements ServerState {
     await this.#alone(async () => {
       if (this.#keys !== undefined) return;
       const share = shareIn(text);
-      if (share === undefined) return this.#unsealWith(keysInText(text));
+      // A checksum over what a stranger has sent tells nothing about the secret.
+      const plain = isShareText(text) ? this.#checkedShare(text) : undefined;
+      if (share === undefined || plain === undefined) return this.#unsealWith(keysInText(text));
       if (![...this.#shares].every((other) => shareIn(other)?.slot === share.slot)) this.#shares.clear();
-      this.#shares.add(text.trim());
+      this.#shares.add(plain);
       if (this.#shares.size < share.threshold) return;
       const texts = [...this.#shares];
       this.#shares = new Set();
       return this.#unsealWith([{ kind: 'shares', parts: texts.map(utf8) }]);
     });
     return this.sealStatus();
+  }
+
+  #checkedShare(text: string): string {
+    try {
+      return checkShare(text);
+    } catch (error) {
+      this.#log.warn('an attempt to unseal failed', { reason: 'a recovery share is mistyped' });
+      throw error;
+    }
   }
 
   async resetUnseal(): Promise<SealStatus> {

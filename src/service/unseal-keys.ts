@@ -1,6 +1,7 @@
 import { decodeBase64, encodeBase64 } from '../ground/base64.ts';
 import { utf8, wipe } from '../ground/bytes.ts';
 import { tryParseMasterKey } from '../store/master-key.ts';
+import { isMeantAsShare } from '../store/slots/shares.ts';
 import { MIN_KEY_FILE_BYTES } from '../store/slots/slot-secret.ts';
 import type { Credential } from '../store/slots/unlock.ts';
 
@@ -90,6 +91,9 @@ const SHARE =
   /^coffer-share\.1\.(?<slot>[0-9a-f]{16})\.\d{1,3}of(?<count>\d{1,3})\.need(?<threshold>\d{1,3})\.[0-9a-f]{66}\.[0-9a-f]{8}$/;
 /** Maximum length of a share, in characters: a share has some 130, and users may break it into lines. */
 const MAX_SHARE_LENGTH = 512;
+
+/** Whether a text is meant as one recovery share, although it may be mistyped. */
+export const isShareText = (text: string): boolean => text.length <= MAX_SHARE_LENGTH && isMeantAsShare(text);
 
 /**
  * Parses a recovery share; undefined for any other text. Unauthenticated clients may send shares to a sealed server,

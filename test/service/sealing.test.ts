@@ -100,6 +100,37 @@ describe('a server that was given no key', () => {
     await unseal(address, third);
     expect(await unseal(address, first)).toMatchObject({ json: { sealed: false, progress: 0 } });
   });
+
+  it('refuses a mistyped recovery share by its own number, and keeps those it has', async () => {
+    const directory = join(temporaryDirectory(), 'store');
+    const { slots } = await initStore({
+      location: directory,
+      slots: [{ kind: 'shares', count: 5, threshold: 3 }],
+    });
+    const [first = '', second = '', third = ''] = slots[0]?.shareTexts ?? [];
+    const { address, log } = await startServer({ location: directory, credentials: [] });
+    await unseal(address, first);
+    const mistyped = `${third.slice(0, -1)}${third.endsWith('0') ? '1' : '0'}`;
+    for (const wrong of [
+      mistyped,
+      mistyped.toUpperCase(),
+      third.slice(0, -1),
+      `${third}0`,
+      third.replace('.need', 'need'),
+    ])
+      expect(await unseal(address, wrong)).toMatchObject({
+        status: 400,
+        json: { errors: [expect.stringMatching(/^recovery share (?:3of5 )?is mistyped/)] },
+      });
+    expect(await unseal(address, mistyped)).toMatchObject({
+      json: { errors: [expect.stringMatching(/^recovery share 3of5 is mistyped/)] },
+    });
+    expect(await unseal(address, ` ${first.toUpperCase()}\n`)).toMatchObject({ json: { progress: 1 } });
+    await unseal(address, second);
+    expect(await unseal(address, third)).toMatchObject({ json: { sealed: false } });
+    expect(log.join('\n')).toContain('a recovery share is mistyped');
+    expect(log.join('\n')).not.toContain(mistyped);
+  });
 });
 
 describe('sealing a running server', () => {

@@ -95,16 +95,43 @@ function printShare({ slotId, index, count, threshold, bytes }: RecoveryShare): 
   return `${body}.${checksum(body)}`;
 }
 
+/** How every share begins, in any case and broken into lines. */
+const BEGINNING = /^coffer-share\.1\./;
+const OWN_NUMBER = /^coffer-share\.1\.[^.]*\.([0-9]{1,3}of[0-9]{1,3})\./;
+const FORM = 'expected the form coffer-share.1.….2of3.need2.…, as printed';
+
+/** Whether a text is meant as a share, although it may be mistyped. */
+export const isMeantAsShare = (text: string): boolean => BEGINNING.test(compact(text));
+
+/**
+ * Checks the one share in a text by its checksum, before others are known.
+ * @returns the share, without white space and in small letters, so that the same share is the same text
+ * @throws `invalid`, with the number that is printed in the share, if it is mistyped
+ */
+export function checkShare(text: string): string {
+  const plain = compact(text);
+  if (shareOf(plain) !== undefined) return plain;
+  const [, number] = OWN_NUMBER.exec(plain) ?? [];
+  throw invalid(`recovery share ${number === undefined ? '' : `${number} `}is mistyped`, {
+    field: 'key',
+    hint: `type it again; the shares provided before are kept (${FORM})`,
+  });
+}
+
+const compact = (text: string): string => text.replace(/\s/g, '').toLowerCase();
+
 function parseShare(text: string, position: number): RecoveryShare {
-  const plain = text.replace(/\s/g, '').toLowerCase();
+  const share = shareOf(compact(text));
+  if (share === undefined) throw invalid(`recovery share ${position + 1} is mistyped`, { hint: FORM });
+  return share;
+}
+
+/** Parses a share without white space; undefined if it is mistyped. */
+function shareOf(plain: string): RecoveryShare | undefined {
   const body = plain.slice(0, -(CHECKSUM_HEX_LENGTH + 1));
   const [, slotId, index, count, threshold, hex] = PATTERN.exec(body) ?? [];
-  const intact = plain === `${body}.${checksum(body)}`;
-  if (!intact || slotId === undefined || hex === undefined) {
-    throw invalid(`recovery share ${position + 1} is mistyped`, {
-      hint: 'expected the form coffer-share.1.….2of3.need2.…, as printed',
-    });
-  }
+  const isIntact = plain === `${body}.${checksum(body)}`;
+  if (!isIntact || slotId === undefined || hex === undefined) return undefined;
   return {
     slotId,
     index: Number(index),
