@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { usualUses } from '../../doors/agent/agent-door.ts';
 import { openDoorServer } from '../../doors/agent/door-server.ts';
 import { kms } from '../../doors/agent/kms/kms.ts';
@@ -65,7 +66,7 @@ export const command: OwnCommand = {
     const desk = remoteDesk(kms, [offer], runner, { ask: undefined, ...loggedBy(log) });
     const close = await openDoorServer(kms, desk, { socket });
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end());
-    session.streams.out.write(`unix://${socket}\n`);
+    session.streams.out.write(`unix://${resolve(socket)}\n`);
     await ended;
     close();
     if (session.settings.address !== undefined) runner.close();

@@ -2,6 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer, Server as SecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { resolve } from 'node:path';
 import { type SecureContextOptions, TLSSocket } from 'node:tls';
 import { CofferError, invalid, ownWords } from '../../ground/errors.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
@@ -196,7 +197,7 @@ export class Listeners {
       this.addresses.push(http.origin);
     } else {
       http.origin = 'http://localhost';
-      if ('socket' in address) this.addresses.push(`unix:${address.socket}`);
+      if ('socket' in address) this.addresses.push(`unix:${resolve(address.socket)}`);
     }
   }
 

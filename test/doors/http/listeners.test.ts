@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, Server } from 'node:net';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Listeners } from '../../../src/doors/http/http-server.ts';
 import { refused } from '../../refusal.ts';
@@ -52,6 +52,13 @@ describe('a listener', () => {
       status: 200,
     });
     await expect(send(server.address, 'GET', '/v1/sys/health', { ca: files.pem })).rejects.toThrow();
+  });
+
+  it('on a Unix socket with a relative path has an address that works from everywhere', async () => {
+    const socket = join(temporaryDirectory(), 'coffer.sock');
+    const { address } = await startServer({ listen: [], socket: relative(process.cwd(), socket) });
+    expect(address).toBe(`unix:${socket}`);
+    expect(await send(address, 'GET', '/v1/sys/health')).toMatchObject({ status: 200 });
   });
 
   it('on a Unix socket is for its owner alone from the first moment, whatever the umask, which stays', async () => {
