@@ -209,11 +209,13 @@ export const settle: OwnCommand = {
     const before = changes.newestId;
     await settleKeys(changes, textOption(options, AGAIN), true);
     const files = await rewrapAll(session, { place, keys: new Set(keyNames(changes.state)) }, 'none');
-    const changed = files.filter((file) => file.changed > 0).map(({ path }) => path);
+    const rewritten = files.filter(({ changed }) => changed > 0);
+    const changed = rewritten.map(({ path }) => path);
     await printDocument(session, { id: changes.newestId, files: changed });
     const isSettled = changes.newestId !== before || changed.length > 0;
     session.say(isSettled ? 'Settled.' : 'Nothing to do.');
-    if (isSettled || isRestored) changes.sayToCommit(changed);
+    if (isSettled || isRestored)
+      changes.sayToCommit(rewritten.filter(({ isIgnored }) => !isIgnored).map(({ path }) => path));
   },
 };
 

@@ -108,7 +108,7 @@ async function removeOther(
   else if (cards.length === 0) session.say(`Finished removing ${removed}: an earlier run was interrupted.`);
   else session.say(`Removed ${removed}. All keys have a new version: ${keyNames(changes.state).join(', ')}.`);
   sayWhatFollows(changes, removed, listed);
-  changes.sayToCommit(listed.map(({ file }) => file));
+  changes.sayToCommit(files.filter(({ isIgnored }) => !isIgnored).map(({ path }) => path));
 }
 
 /** Removes the card that signs: what it signs after its own removal has no effect, so another admin must go on. */

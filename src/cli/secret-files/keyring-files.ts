@@ -33,6 +33,8 @@ interface SoughtKeyring {
 interface PossibleFile {
   readonly path: string;
   readonly isRuled: boolean;
+  /** Whether git ignores it. */
+  readonly isIgnored: boolean;
   /** Whether values are in it, but neither a rule nor its name tells the format. */
   readonly isUnreadable: boolean;
 }
@@ -54,7 +56,7 @@ async function* candidates(session: Session, { place, keys }: SoughtKeyring): As
       if (!hasValueOf(path, (value) => keys.has(value.key) && (isKnown || !isCut(value)))) continue;
     }
     if ((await teamKeysFor(session, path))?.place.mark !== place.mark) continue;
-    yield { path, isRuled: rule !== undefined, isUnreadable: !isKnown };
+    yield { path, isRuled: rule !== undefined, isIgnored, isUnreadable: !isKnown };
   }
 }
 
@@ -75,6 +77,8 @@ const isOfKeyring = ({ sealed }: ScalarPlace): boolean => sealed?.mount === DEFA
 interface ValuesOfFile {
   readonly path: string;
   readonly names: readonly string[];
+  /** Whether git ignores the file, so that it cannot be committed. */
+  readonly isIgnored: boolean;
   /** Number of values with another version now. */
   readonly changed: number;
 }
@@ -92,7 +96,7 @@ export async function rewrapAll(
   const files = new Files(session, new Map());
   const done: ValuesOfFile[] = [];
   for await (const candidate of candidates(session, sought)) {
-    const { path, isRuled } = candidate;
+    const { path, isRuled, isIgnored } = candidate;
     if (candidate.isUnreadable) {
       warnOfUnknownFormat(session, path);
       continue;
@@ -106,7 +110,7 @@ export async function rewrapAll(
       if (!isRuled && left.length === names.length && left.every(mayBeOfOthers)) continue;
       for (const error of 'errors' in result ? result.errors : left) warnOf(session, error);
       if ('file' in result) await replaceSecretFile(read, result.file.text);
-      done.push({ path, names, changed: 'file' in result ? result.changed : 0 });
+      done.push({ path, names, isIgnored, changed: 'file' in result ? result.changed : 0 });
     } catch (error) {
       warnOf(session, expected(error));
     }

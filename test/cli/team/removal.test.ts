@@ -80,6 +80,7 @@ describe('the removal of a member', () => {
     expect(err).toContain('odd.conf has encrypted values, but its name does not tell its format');
     expect(here.read('example.yaml')).toBe(example);
     expect(err).not.toMatch(/example|README/);
+    expect(err).toMatch(/^To commit it: git add \.coffer (?:a\.env conf\/x\.json|conf\/x\.json a\.env)$/m);
   });
 
   it('re-encrypts the other values of a file with one that is refused, which is named and left', async () => {
