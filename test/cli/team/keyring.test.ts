@@ -69,7 +69,7 @@ describe('a keyring', () => {
       ' of this clone no longer exists (restore it with git',
     );
     expect(await repository.refused('team init', 4)).toContain(
-      ' of this clone no longer exists (restore it with git (its ID was ',
+      ' of this clone no longer exists (restore it with git; its ID was ',
     );
     expect(await repository.refused('team init', 1, [false])).toBe('No changes made.');
     await repository.ok('team init -q --yes');
