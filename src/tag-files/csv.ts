@@ -48,6 +48,8 @@ function parse(text: string, file: string, checks?: NameChecks): TagFile {
     checkAt(file, `line ${line}`, () => {
       if (row.workspace !== '') checks?.workspace(row.workspace);
       if (row.tag !== '') checks?.tag(row.tag);
+      if (row.project !== '') checks?.project?.(row.project);
+      if (row.key !== '') checks?.binding?.(row.key, row.value);
     });
   }
   return read.content();

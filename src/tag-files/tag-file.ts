@@ -28,10 +28,12 @@ export interface TagFile {
 
 export type TagFormatName = 'csv' | 'json' | 'yaml';
 
-/** Functions that throw `invalid` for a name that no object can have. */
+/** Functions that throw `invalid` for a name that no object can have, or a value that no key can have. */
 export interface NameChecks {
   readonly tag: (name: string) => unknown;
   readonly workspace: (name: string) => unknown;
+  readonly project?: (name: string) => unknown;
+  readonly binding?: (key: string, value: string) => unknown;
 }
 
 export interface TagFormat {

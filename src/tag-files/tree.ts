@@ -41,7 +41,10 @@ export function fromTree(tree: unknown, file: string, checks?: NameChecks): TagF
     projects:
       projects === undefined
         ? undefined
-        : mapAt(projects, file, 'projects', (value, place) => bindingsAt(value ?? {}, file, place)),
+        : mapAt(projects, file, 'projects', (value, place, name) => {
+            checkAt(file, place, () => checks?.project?.(name));
+            return bindingsAt(value ?? {}, file, place, checks);
+          }),
     owns: owns === undefined ? undefined : textsAt(owns, file, 'owns'),
   };
 }
@@ -57,13 +60,23 @@ function carriedAt(value: unknown, file: string, place: string, checks?: NameChe
     bindings:
       bindings === undefined || bindings === null
         ? undefined
-        : bindingsAt(bindings, file, `${place}.bindings`),
-    project: project === undefined ? undefined : textAt(project, file, `${place}.project`),
+        : bindingsAt(bindings, file, `${place}.bindings`, checks),
+    project: project === undefined ? undefined : projectAt(project, file, `${place}.project`, checks),
   };
 }
 
-const bindingsAt = (value: unknown, file: string, place: string): KeyValues =>
-  mapAt(value, file, place, (item, at) => textAt(item ?? '', file, at));
+function projectAt(value: unknown, file: string, place: string, checks?: NameChecks): string {
+  const name = textAt(value, file, place);
+  checkAt(file, place, () => checks?.project?.(name));
+  return name;
+}
+
+const bindingsAt = (value: unknown, file: string, place: string, checks?: NameChecks): KeyValues =>
+  mapAt(value, file, place, (item, at, key) => {
+    const text = textAt(item ?? '', file, at);
+    checkAt(file, at, () => checks?.binding?.(key, text));
+    return text;
+  });
 
 function mapAt<T>(
   value: unknown,

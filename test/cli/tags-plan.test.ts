@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { planOf } from '../../src/cli/tags/plan.ts';
 import type { Whole } from '../../src/cli/tags/surroundings.ts';
 import type { TagFile } from '../../src/tag-files/tag-file.ts';
+import { DirectoryHere } from './directory-here.ts';
 
 const file: TagFile = {
   tags: [],
@@ -104,5 +105,51 @@ describe('a plan for tags', () => {
       planOf(file, present, all).deletedTags.map(({ attributes }) => attributes.name);
     expect(deleted(before)).toEqual(['old']);
     expect(deleted({ ...before, tags: [tag('old', 2), tag('new', 0)] } as unknown as Whole)).toEqual([]);
+  });
+});
+
+describe('a file that breaks a rule of the organization', () => {
+  const keys = (from: number, to: number): string =>
+    Array.from({ length: to - from }, (_, at) => `k${from + at}: v`).join(', ');
+
+  it.each([
+    ['eleven', `bindings: { ${keys(0, 11)} }`, 'workspace web: Tag bindings cannot exceed 10 bindings'],
+    [
+      'more beside others',
+      `bindings: { ${keys(3, 9)} }`,
+      'workspace web: Tag bindings cannot exceed 10 bindings',
+    ],
+    [
+      'a reserved one',
+      'bindings: { env: dev }, project: plat',
+      'workspace web: Key is reserved and cannot be',
+    ],
+  ])('is refused before anything is changed: %s', async (what, carried, problem) => {
+    const here = await DirectoryHere.withStore({ COFFER_ORG: 'acme' });
+    await here.ok('orgs create acme');
+    await here.ok('projects create plat --bind env=prod');
+    await here.ok('tags reserved create env --disable-overrides');
+    await here.ok('workspaces create web --bind a=1 b=1 c=1 d=1 e=1');
+    here.write('tags.yaml', `tags: [new]\nworkspaces:\n  made: [new]\n  web: { ${carried} }\n`);
+    for (const line of ['import tags.yaml --dry-run', 'import tags.yaml'])
+      expect(await here.refused(`tags ${line}`, 2)).toContain(problem);
+    if (what !== 'more beside others')
+      expect(await here.refused('tags apply tags.yaml --yes', 2)).toContain(problem);
+    expect(await here.ok('workspaces list')).toBe('web');
+    expect(await here.ok('tags list')).toBe('');
+  });
+
+  it('is not one if it removes as many as it adds, or has the value of the project', async () => {
+    const here = await DirectoryHere.withStore({ COFFER_ORG: 'acme' });
+    await here.ok('orgs create acme');
+    await here.ok('projects create plat --bind env=prod');
+    await here.ok('tags reserved create env --disable-overrides');
+    await here.ok('workspaces create web --bind a=1 b=1 c=1 d=1 e=1');
+    here.write(
+      'tags.yaml',
+      `workspaces:\n  web: { bindings: { ${keys(0, 9)}, env: prod }, project: plat }\n`,
+    );
+    await here.ok('tags apply tags.yaml --yes');
+    expect((await here.ok('workspaces bindings web')).split('\n')).toHaveLength(10);
   });
 });

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FORMAT_NAMES, formatOf, loadFormat } from '../../src/tag-files/formats.ts';
 import type { TagFile, TagFormatName } from '../../src/tag-files/tag-file.ts';
-import { plainName, tagName } from '../../src/tags/names.ts';
+import { withBindings } from '../../src/tags/bindings.ts';
+import { plainName, projectName, tagName } from '../../src/tags/names.ts';
 
 const read = async (format: TagFormatName, text: string): Promise<TagFile> =>
   (await loadFormat(format)).parse(text, `tags.${format}`);
@@ -285,10 +286,20 @@ describe('YAML and JSON', () => {
     ['yaml', 'tags: [a, B C]', 'tags.yaml: tags[1]: Tags must only contain'],
     ['yaml', 'workspaces: { web: { tags: [B C] } }', 'tags.yaml: workspaces.web.tags[0]: Tags must only'],
     ['json', '{"workspaces":{"web":["a","B C"]}}', 'tags.json: workspaces.web[1]: Tags must only contain'],
+    ['csv', 'workspace,tag,project\nweb,,Shop\nweb2,,ab\n', 'tags.csv: line 3: Name is too short'],
+    ['csv', 'workspace,tag,key,value\nweb,,a,1\nweb,,b,c d\n', 'tags.csv: line 3: Value is invalid'],
+    ['yaml', 'projects: { ab: {} }', 'tags.yaml: projects.ab: Name is too short'],
+    ['yaml', 'workspaces: { web: { project: ab } }', 'tags.yaml: workspaces.web.project: Name is too'],
+    ['json', '{"projects":{"Shop":{"hc:a":""}}}', 'tags.json: projects.Shop.hc:a: Key is invalid'],
     ['json', '{"workspaces":{"w b":[]}}', 'tags.json: workspaces.w b: Name can only include'],
   ])('as %s, %j names where a name is that nothing can have', async (format, text, message) => {
     const { parse } = await loadFormat(format);
-    const checks = { tag: tagName, workspace: plainName };
+    const checks = {
+      tag: tagName,
+      workspace: plainName,
+      project: projectName,
+      binding: (key: string, value: string) => withBindings([], [{ key, value }], 0),
+    };
     expect(() => parse(text, `tags.${format}`, checks)).toThrow(message);
     expect(() => parse(text, `tags.${format}`)).not.toThrow();
   });

@@ -4,9 +4,10 @@ import type { Runner } from '../../operations/declaration/operation.ts';
 import { copiedFirst } from '../../operations/tags/copied-first.ts';
 import { counted } from '../../operations/tags/documents.ts';
 import { FORMAT_NAMES, formatOf, loadFormat, MAX_FILE_BYTES } from '../../tag-files/formats.ts';
-import type { TagFile, TagFormatName } from '../../tag-files/tag-file.ts';
+import type { NameChecks, TagFile, TagFormatName } from '../../tag-files/tag-file.ts';
 import { toTree } from '../../tag-files/tree.ts';
-import { plainName, tagName } from '../../tags/names.ts';
+import { withBindings } from '../../tags/bindings.ts';
+import { plainName, projectName, tagName } from '../../tags/names.ts';
 import { argument, type Command, type OwnCommand, switching, taking } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { openInFile } from '../files/in-file.ts';
@@ -17,6 +18,7 @@ import { choiceOption, type Given, textOption, textsOption, variable } from '../
 import { OUT, outOptions } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 import { carryOutPlan } from '../tags/carry-out.ts';
+import { refuseOverLimits } from '../tags/limits.ts';
 import { isEmpty, type PlanOptions, planLines, planOf, planSummary, type TagPlan } from '../tags/plan.ts';
 import { type KeyHolder, organizationOf, readWhole, refuseUnseen, type Whole } from '../tags/surroundings.ts';
 import { shellWord } from '../terminal/shell-word.ts';
@@ -250,8 +252,13 @@ async function withFile(session: Session, given: Given, options: PlanOptions): P
   return carryOver(session, await session.runner(), file, applying);
 }
 
-/** Checks of the names in a file, which name the line of a wrong one. */
-const CHECKS = { tag: tagName, workspace: plainName };
+/** Checks of the names and values in a file, which name the line of a wrong one. */
+const CHECKS: NameChecks = {
+  tag: tagName,
+  workspace: plainName,
+  project: projectName,
+  binding: (key, value) => withBindings([], [{ key, value }], 0),
+};
 
 async function readTagFile(session: Session, { options }: Given, path: string): Promise<TagFile> {
   const isStandard = path === STANDARD;
@@ -282,6 +289,7 @@ async function carryOver(
   refuseUnseen(whole, neededFor(file));
   if (!whole.isWhole) return FAILED;
   const plan = planOf(file, whole, options);
+  await refuseOverLimits(session, runner, { organization_name: options.organization, whole, plan });
   const asks = !options.addsOnly && !options.isDry && !isEmpty(plan);
   if (options.isDry || asks || session.settings.format !== undefined) await printPlan(session, plan);
   if (isEmpty(plan)) session.say('No changes needed.');

@@ -50,7 +50,9 @@ export async function carryOut(
     }
   } catch (error) {
     if (done === 0 || asCofferError(error) === undefined) throw error;
-    throw failedAfter(`${done} of ${total} ${noun} are done`, error, hint);
+    // The same would be refused again.
+    const next = asCofferError(error)?.kind === 'invalid' ? `correct this, then ${hint}` : hint;
+    throw failedAfter(`${done} of ${total} ${noun} are done`, error, next);
   } finally {
     progress.close();
   }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { deleteTags as command } from '../../../src/cli/commands/tags-changes.ts';
 import { carryOut, inCalls } from '../../../src/cli/tags/in-calls.ts';
-import { denied } from '../../../src/ground/errors.ts';
+import { denied, invalid } from '../../../src/ground/errors.ts';
 import { rejectionOf } from '../../reference/thrown.ts';
 import { refused } from '../../refusal.ts';
 import { answeredSession } from '../answering.ts';
@@ -14,7 +14,7 @@ it('a change of many tags is cut into calls of a thousand', () => {
 
 it('a change that fails says how many tags are done, unless none is', async () => {
   const { session } = answeredSession(() => undefined);
-  const refusal = denied('permission denied');
+  let refusal = denied('permission denied');
   const calls = (failing: number) =>
     carryOut(
       session,
@@ -27,6 +27,11 @@ it('a change that fails says how many tags are done, unless none is', async () =
   expect(await rejectionOf(calls(0))).toBe(refusal);
   expect((await refused(calls(1))).message).toContain('3 of 12 tags are done');
   expect((await refused(calls(2))).message).toContain('7 of 12 tags are done');
+  expect(await rejectionOf(calls(1))).toMatchObject({ hint: 'run the same command again to do the rest' });
+  refusal = invalid('no');
+  expect(await rejectionOf(calls(1))).toMatchObject({
+    hint: 'correct this, then run the same command again to do the rest',
+  });
   await calls(3);
 });
 
