@@ -51,6 +51,15 @@ describe('the pages of the documentation', () => {
     },
   );
 
+  it('quote lines of the log in capitals as the program writes them, so that alerts on them work', () => {
+    const written = readFileSync(join(root, 'src/service/service.ts'), 'utf8');
+    const quoted = pages
+      .filter((page) => page !== 'CHANGELOG.md')
+      .flatMap((page) => found(page, /`(THE [A-Z ]+)`/g));
+    expect(quoted).toContain('THE STORE WAS ROLLED BACK');
+    expect(quoted.filter((line) => !written.includes(`'${line}: `))).toEqual([]);
+  });
+
   it('are all named in the index, but for decisions, which have one of their own', () => {
     const linked = new Set(found('docs/README.md', /\]\(([\w-]+\.md)/g));
     const unnamed = pages.filter(

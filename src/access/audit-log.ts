@@ -75,7 +75,7 @@ export class AuditLog {
   append(line: string): Promise<void> {
     if (this.#closed) {
       this.#unwritten?.(1);
-      return Promise.reject(cannotWrite(new Error('the audit log is closed')));
+      return Promise.reject(cannotWrite(this.#path, unavailable('the audit log is closed')));
     }
     this.#next ??= { lines: [], written: Promise.withResolvers<void>() };
     this.#next.lines.push(line);
@@ -86,6 +86,15 @@ export class AuditLog {
   /** Reopens the file by its name, after it was moved (SIGHUP). This also happens automatically within a second. */
   reopen(): void {
     this.#reopenWanted = true;
+  }
+
+  /**
+   * Opens the file by its name, and closes it: the one in use stays.
+   * @throws `unavailable` naming the file if no record can be written to it
+   */
+  async check(): Promise<void> {
+    const { file } = await openLog(this.#path);
+    await file.close();
   }
 
   /** Writes pending lines, then closes the file. */
@@ -105,7 +114,7 @@ export class AuditLog {
         batch.written.resolve();
       } catch (error) {
         this.#unwritten?.(batch.lines.length);
-        batch.written.reject(cannotWrite(error));
+        batch.written.reject(cannotWrite(this.#path, error));
       }
     }
     this.#writer = undefined;
@@ -194,9 +203,17 @@ function cannotOpen(path: string, cause: unknown): CofferError {
   });
 }
 
-/** Creates the error. Clients of a server see its text, so the file and the reason are only in the cause. */
-const cannotWrite = (cause: unknown): CofferError =>
+/**
+ * Creates the error. Clients of a server see its text, so the file and the reason are only in the cause, which the
+ * server logs.
+ */
+const cannotWrite = (path: string, error: unknown): CofferError =>
   unavailable(ownWords('the audit log cannot be written'), {
     hint: 'requests are refused until the audit log can be written: free disk space, or fix the permissions of its file',
-    cause,
+    cause:
+      error instanceof CofferError
+        ? error
+        : unavailable(placed`cannot write the audit log ${{ file: path }}: ${diskReason(error)}`, {
+            cause: error,
+          }),
   });

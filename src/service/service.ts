@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { AuditLog } from '../access/audit-log.ts';
-import { asCofferError, ownWords, sealed } from '../ground/errors.ts';
+import { asCofferError, CofferError, ownWords, sealed } from '../ground/errors.ts';
 import { inTime } from '../ground/pause.ts';
 import { openCore } from '../operations/core.ts';
 import type { Core, ServerState } from '../operations/declaration/operation.ts';
@@ -88,7 +88,7 @@ export class Service implements Member {
       return undefined;
     }
     if (known instanceof WentBack) this.#alarm(known);
-    else if (isOfServer(known)) log.warn('request failed', { kind: known.kind, reason: known.message });
+    else if (isOfServer(known)) log.warn('request failed', { kind: known.kind, reason: reasonOf(known) });
     if (isOfServer(known)) this.metrics.storeFailure(known.kind);
     return outsideView(known, located(settings.location).text);
   };
@@ -168,6 +168,11 @@ export class Service implements Member {
   /** Starts over with empty caches on the open store. */
   async reload(): Promise<void> {
     this.#auditLog?.reopen();
+    await this.#auditLog?.check().catch((error: unknown) => {
+      this.#options.log.alarm('the audit log cannot be used: all requests are refused', {
+        reason: asCofferError(error)?.message,
+      });
+    });
     if (this.#store !== undefined) this.#served = await this.#serve(this.#store);
     this.#lanes?.renew();
   }
@@ -348,3 +353,7 @@ async function freeIn(directory: string | undefined): Promise<number | undefined
   );
   return inTime(asked, ANSWERS_WITHIN_MS, () => undefined);
 }
+
+/** What operators need to know; clients see no cause. */
+const reasonOf = ({ message, cause }: CofferError): string =>
+  cause instanceof CofferError ? `${message} (${cause.message})` : message;

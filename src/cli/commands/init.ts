@@ -30,7 +30,8 @@ export const command: OwnCommand = {
     `Without options, the store is unlocked by the secret in the environment (${variables.join(', ')}) ` +
     'or, if none is set, by a passphrase, which init prompts for. --passphrase, --key-file, --raw, --command and ' +
     '--recipient choose other secrets instead; each unlocks the store by itself. With --shares alone, the secret in ' +
-    'the environment or a passphrase unlocks the store, too.',
+    'the environment, or a passphrase that init prompts for on a terminal, unlocks the store, too; where there is ' +
+    'neither, as in a script, only the shares do.',
   examples: [
     ['coffer init', 'Prompt for a passphrase'],
     [

@@ -111,7 +111,8 @@ const HEALTH: Details = {
 
 export const health: OwnCommand = {
   details:
-    'Needs no token. Exits with 0 if the server is healthy, 4 if it is sealed, and 1 if it cannot be reached or cannot serve requests.',
+    'Needs no token. Exits with 0 if the server is healthy, 4 if it is sealed, and 1 if it cannot be reached or cannot access its store. ' +
+    'Does not see whether the audit log can be written, without which all other requests fail.',
   examples: [['coffer health --address http://127.0.0.1:8200 --quiet', 'Use in a monitoring check']],
   async run(session) {
     requireServer(session, 'no server given: for a local store, run "coffer doctor"');

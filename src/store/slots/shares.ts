@@ -99,6 +99,7 @@ function printShare({ slotId, index, count, threshold, bytes }: RecoveryShare): 
 const BEGINNING = /^coffer-share\.1\./;
 const OWN_NUMBER = /^coffer-share\.1\.[^.]*\.([0-9]{1,3}of[0-9]{1,3})\./;
 const FORM = 'expected the form coffer-share.1.….2of3.need2.…, as printed';
+const AGAIN = `type it again; the shares provided before are kept (${FORM})`;
 
 /** Whether a text is meant as a share, although it may be mistyped. */
 export const isMeantAsShare = (text: string): boolean => BEGINNING.test(compact(text));
@@ -114,7 +115,7 @@ export function checkShare(text: string): string {
   const [, number] = OWN_NUMBER.exec(plain) ?? [];
   throw invalid(`recovery share ${number === undefined ? '' : `${number} `}is mistyped`, {
     field: 'key',
-    hint: `type it again; the shares provided before are kept (${FORM})`,
+    hint: AGAIN,
   });
 }
 

@@ -217,7 +217,7 @@ describe('the audit trail of a server', () => {
   });
 
   it('when it can not be written, nothing is answered and nothing is changed', async () => {
-    const { address, token, auditFile, reload } = await audited();
+    const { address, token, auditFile, reload, log } = await audited();
     expect((await send(address, 'POST', '/v1/transit/keys/before', { token })).status).toBe(200);
     // A directory in its place: not even the owner of everything can write that.
     rmSync(auditFile);
@@ -226,6 +226,16 @@ describe('the audit trail of a server', () => {
     const refusal = await send(address, 'POST', '/v1/transit/keys/after', { token });
     expect(refusal.status).toBe(503);
     expect(refusal.json.errors[0]).toBe('the audit log cannot be written');
+    // Operators find the file and the reason in the log, clients do not in the answer.
+    expect(refusal.text).not.toContain(auditFile);
+    const cause = expect.stringContaining(`cannot open the audit log ${auditFile}: `);
+    const lines = log.slice(0, 4).map((line) => JSON.parse(line));
+    expect(lines).toMatchObject([
+      { message: 'listening' },
+      { level: 'error', message: 'the audit log cannot be used: all requests are refused', reason: cause },
+      { message: 'reloaded' },
+      { message: 'request failed', reason: cause },
+    ]);
     const read = await send(address, 'GET', '/v1/transit/keys/before', { token });
     expect([read.status, read.text.includes('before')]).toEqual([503, false]);
     const document = await send(address, 'GET', '/api/v2/organizations', { token });
