@@ -126,6 +126,10 @@ describe('policies on the page about tags', () => {
       'listing',
       'path "api/v2/organizations/acme/+" { capabilities = ["list"] }',
     );
+    const home = 'path "api/v2/organizations/acme/workspaces';
+    const looking = `${home}" { capabilities = ["list"] }\n${home}/+" { capabilities = ["read"] }`;
+    await setPolicy(server.directory, 'looking', looking);
+    tokens.set('looking', await issueToken(server.directory, { policies: ['listing', 'looking'] }));
     tokens.set('listing', await issueToken(server.directory, { policies: ['listing'] }));
   });
 
@@ -206,5 +210,15 @@ describe('policies on the page about tags', () => {
     const tagging = here('tagging');
     tagging.write('tags.yaml', 'workspaces:\n  web: [env:prod]\n');
     expect(await tagging.ok('tags apply tags.yaml --dry-run')).toContain('+ web: env:prod');
+  });
+
+  it('keys of workspaces can be applied without seeing those of projects, which an export needs', async () => {
+    const looking = here('looking');
+    const unseen = 'the token is not allowed to list the KEY=VALUE tags of Default Project';
+    expect(await looking.refused('tags export', 3)).toContain(unseen);
+    looking.write('web.yaml', 'workspaces:\n  web: { bindings: { a: b }, project: Default Project }\n');
+    expect(await looking.ok('tags apply web.yaml --dry-run')).toContain('+ web: a=b\n');
+    looking.write('all.yaml', 'projects:\n  Default Project: { a: b }\n');
+    expect(await looking.refused('tags apply all.yaml --dry-run', 3)).toContain(unseen);
   });
 });

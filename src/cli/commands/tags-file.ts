@@ -308,7 +308,8 @@ function neededFor({ workspaces, projects }: TagFile) {
   const carried = [...workspaces.values()];
   return {
     projects: projects !== undefined || carried.some(({ project }) => project !== undefined),
-    bindings: Boolean(projects?.size) || carried.some(({ bindings }) => bindings !== undefined),
+    bindings: carried.some(({ bindings }) => bindings !== undefined),
+    bindingsOfProjects: Boolean(projects?.size),
   };
 }
 

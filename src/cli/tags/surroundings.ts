@@ -59,6 +59,7 @@ export interface Whole {
 interface Unseen {
   readonly projects?: CofferError | undefined;
   readonly bindings?: CofferError | undefined;
+  readonly bindingsOfProjects?: CofferError | undefined;
 }
 
 /** Reads them; in a local store from a single snapshot. */
@@ -91,7 +92,8 @@ export async function readWhole(session: Session, runner: Runner, organization_n
       isWhole: [projects, workspaces, tags].every((gathered) => gathered?.isWhole !== false),
       unseen: {
         projects: listed instanceof CofferError && hasProjects(workspaces) ? listed : undefined,
-        bindings: ofWorkspaces.unseen ?? ofProjects.unseen,
+        bindings: ofWorkspaces.unseen,
+        bindingsOfProjects: ofProjects.unseen,
       },
     };
   };
@@ -104,9 +106,16 @@ export async function readWhole(session: Session, runner: Runner, organization_n
  */
 export function refuseUnseen(
   { unseen = {} }: Whole,
-  needs: Readonly<Record<keyof Unseen, boolean>> = { projects: true, bindings: true },
+  needs: Readonly<Record<keyof Unseen, boolean>> = {
+    projects: true,
+    bindings: true,
+    bindingsOfProjects: true,
+  },
 ): void {
-  const problem = (needs.projects && unseen.projects) || (needs.bindings && unseen.bindings);
+  const problem =
+    (needs.projects && unseen.projects) ||
+    (needs.bindings && unseen.bindings) ||
+    (needs.bindingsOfProjects && unseen.bindingsOfProjects);
   if (problem) throw problem;
 }
 
