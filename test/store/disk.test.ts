@@ -7,6 +7,7 @@ import { initStore } from '../../src/store/administration/init.ts';
 import { rekey } from '../../src/store/administration/slots.ts';
 import { storeStatus } from '../../src/store/administration/status.ts';
 import { diskError } from '../../src/store/backends/files/disk-errors.ts';
+import { foreign } from '../../src/store/backends/files/durable-files.ts';
 import { printChecked } from '../../src/store/checked-json.ts';
 import { intoDocuments, KEY, newStoreDirectory, openWithKey, temporaryDirectory } from './temporary-store.ts';
 
@@ -210,6 +211,32 @@ describe('a store that others can write', () => {
       kind: 'unavailable',
       message: `${path} can be written by other users (mode 0666)`,
     });
+  });
+
+  it('is refused with the command that gives a file back, if only that belongs to another user', async ({
+    skip,
+  }) => {
+    if (!isRoot) return skip('only root can give files away');
+    const directory = await newStoreDirectory();
+    const files = [join(directory, 'lock'), join(directory, 'log'), join(directory, 'generation-1', 'slots')];
+    for (const path of files) {
+      chownSync(path, 65_534, 65_534);
+      expect(foreign(path, statSync(path))).toMatchObject({
+        message: `${path} belongs to user 65534, you are user 0`,
+        hint: `run "chown 0 ${path}"`,
+      });
+      chownSync(path, 0, 0);
+    }
+    chownSync(join(directory, 'log'), 65_534, 65_534);
+    await expect(openWithKey(directory)).rejects.toMatchObject({
+      hint: `run "chown 0 ${join(directory, 'log')}"`,
+    });
+    chownSync(join(directory, 'log'), 0, 0);
+    // The whole store is another user's, and one file is not: its owner is whom to become.
+    chownSync(directory, 65_534, 65_534);
+    expect(foreign(join(directory, 'lock'), { uid: 1234, mode: 0o600 })?.hint).toMatch(
+      /^run as .* "sudo -u '#65534'"/,
+    );
   });
 
   it('is refused when it belongs to another user', async ({ skip }) => {

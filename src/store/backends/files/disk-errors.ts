@@ -1,5 +1,5 @@
 import { type Stats, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { attempt, CofferError, placed, type Text, throwing, unavailable } from '../../../ground/errors.ts';
 
 const AS_OWNER = 'run as the user that owns the store';
@@ -47,11 +47,34 @@ function ownersHint(file: string): Text {
   if (owner === undefined) return AS_OWNER;
   return owner === process.geteuid?.()
     ? placed`check the permissions: run "ls -la ${{ file: directory }}"`
-    : asOwner(owner);
+    : hintForForeign(file, owner);
+}
+
+/**
+ * Returns what to do about a file of another user. If only the file differs from the directory of its store, becoming
+ * its owner does not help: then that owner could not use the rest.
+ * @param otherwise added if the store as a whole is another user's
+ */
+export function hintForForeign(file: string, uid: number, otherwise = ''): Text {
+  const own = process.geteuid?.();
+  const ofStore = ownerOfStoreOf(file);
+  if (ofStore === undefined || ofStore !== own) return `${asOwner(ofStore ?? uid)}${otherwise}`;
+  return placed`run "${own === 0 ? '' : 'sudo '}chown ${own} ${{ file }}"`;
+}
+
+/** Directories between a file of a store and the directory of the store, at most. */
+const MAX_DEPTH = 3;
+
+/** Returns the owner of the directory of the store that a file is in; undefined if the file is in no store. */
+function ownerOfStoreOf(file: string): number | undefined {
+  let directory = dirname(resolve(file));
+  for (let depth = 0; depth < MAX_DEPTH; depth++, directory = dirname(directory))
+    if (statIfPossible(join(directory, 'coffer.json')) !== undefined) return statIfPossible(directory)?.uid;
+  return undefined;
 }
 
 /** Returns the hint to become the owner of a store, who is another user. */
-export const asOwner = (uid: number): string =>
+const asOwner = (uid: number): string =>
   `${AS_OWNER}: put ${uid === 0 ? '"sudo"' : `"sudo -u '#${uid}'"`} before the command`;
 
 const statIfPossible = (path: string): Stats | undefined => attempt(() => statSync(path));

@@ -16,7 +16,7 @@ import { type Adapter, Low } from 'lowdb';
 import { alignedBuffer } from '../../../ground/aligned.ts';
 import { isSurely, move, patiently } from '../../../ground/directories.ts';
 import { type CofferError, placed, unavailable } from '../../../ground/errors.ts';
-import { asOwner, diskError, errorCode, onDisk, statsAt } from './disk-errors.ts';
+import { diskError, errorCode, hintForForeign, onDisk, statsAt } from './disk-errors.ts';
 import { STAGED } from './layout.ts';
 
 export const FILE_MODE = 0o600;
@@ -218,7 +218,9 @@ export function foreign(
   if (own === undefined) return undefined;
   if (uid !== own) {
     return unavailable(placed`${{ file: path }} belongs to user ${uid}, you are user ${own}`, {
-      hint: whenForeign ?? `${asOwner(uid)}; do not run "chown -R ${own}", which would lock the owner out`,
+      hint:
+        whenForeign ??
+        hintForForeign(path, uid, `; do not run "chown -R ${own}", which would lock the owner out`),
     });
   }
   if ((mode & WRITABLE_BY_OTHERS) === 0) return undefined;
