@@ -76,7 +76,7 @@ export const command: OwnCommand = {
     else session.remark(greeting(session, address, needed));
     const manager = serviceManager(session.environment, (text) => session.warn(text));
     manager?.ready();
-    await untilToldToStop(session, serving, () => manager?.stopping());
+    await untilToldToStop(serving, () => manager?.stopping());
   },
 };
 
@@ -181,9 +181,10 @@ const wholeNumber = (given: Given['options'], flag: string): number | undefined 
  * Waits until the server is told to stop. The first signal shuts it down gracefully; a second one ends the process at
  * once, as by default.
  */
-function untilToldToStop(session: Session, serving: HttpServing, stopping: () => void): Promise<void> {
+function untilToldToStop(serving: HttpServing, stopping: () => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    const reload = (): void => void serving.reload().catch((error: Error) => session.fail(error.message));
+    // The log has the error already.
+    const reload = (): void => void serving.reload().catch(() => undefined);
     const stop = (): void => {
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop);
       process.off('SIGHUP', reload);

@@ -3,7 +3,15 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { AuditLog } from '../../access/audit-log.ts';
-import { CofferError, invalid, ownWords, placed, type Text, unavailable } from '../../ground/errors.ts';
+import {
+  asCofferError,
+  CofferError,
+  invalid,
+  ownWords,
+  placed,
+  type Text,
+  unavailable,
+} from '../../ground/errors.ts';
 import { isLoopback } from '../../ground/loopback.ts';
 import { pemBlocks } from '../../ground/pem.ts';
 import { readPrivateFile } from '../../ground/private-files.ts';
@@ -69,8 +77,16 @@ export async function serve(options: HttpServeOptions): Promise<HttpServing> {
     addresses,
     sealed,
     async reload() {
-      await reload();
-      if (tls !== undefined) await renew({ ...door, tls: readTlsFiles(tls) });
+      try {
+        await reload();
+        if (tls !== undefined) await renew({ ...door, tls: readTlsFiles(tls) });
+      } catch (error) {
+        const known = asCofferError(error);
+        const message = `cannot reload${tls === undefined ? '' : ': the old certificate stays in use'}`;
+        if (known === undefined) log.defect(message, error);
+        else log.alarm(message, { reason: known.message, remedy: known.hint });
+        throw error;
+      }
       log.info('reloaded');
     },
     async close() {

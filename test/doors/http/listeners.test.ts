@@ -54,6 +54,22 @@ describe('a listener', () => {
     await expect(send(server.address, 'GET', '/v1/sys/health', { ca: files.pem })).rejects.toThrow();
   });
 
+  it('keeps its certificate when the renewed one cannot be used, and the log says so', async () => {
+    const files = selfSigned(temporaryDirectory());
+    const server = await startServer({ tls: files });
+    writeFileSync(files.certificateFile, 'no certificate');
+    await expect(server.reload()).rejects.toMatchObject({ kind: 'invalid' });
+    expect(JSON.parse(server.log.at(-1) ?? '')).toMatchObject({
+      time: expect.any(String),
+      level: 'error',
+      message: 'cannot reload: the old certificate stays in use',
+      reason: expect.stringContaining(files.certificateFile),
+    });
+    expect(await send(server.address, 'GET', '/v1/sys/health', { ca: files.pem })).toMatchObject({
+      status: 200,
+    });
+  });
+
   it('on a Unix socket with a relative path has an address that works from everywhere', async () => {
     const socket = join(temporaryDirectory(), 'coffer.sock');
     const { address } = await startServer({ listen: [], socket: relative(process.cwd(), socket) });
