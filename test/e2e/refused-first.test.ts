@@ -108,7 +108,6 @@ describe('a change that would be refused', () => {
 describe('deleting what does not exist', () => {
   it.each([
     ['mounts remove nowhere', 'No mount nowhere/; nothing was deleted.\n'],
-    ['mounts remove auth/machines', 'No mount auth/machines/; nothing was deleted.\n'],
     ['auth disable nowhere', 'No login method nowhere/; nothing was deleted.\n'],
     ['policy delete nowhere', 'No policy nowhere; nothing was deleted.\n'],
     ['token roles delete nowhere', 'No token role nowhere; nothing was deleted.\n'],
@@ -116,6 +115,12 @@ describe('deleting what does not exist', () => {
     ['auth approle delete nowhere --path machines', 'No role nowhere; nothing was deleted.\n'],
   ])('is no error for scripts, which may repeat it, but is not called a deletion: %s', async (line, said) => {
     expect(await typed(`${line} --yes`)).toMatchObject({ exitCode: 0, stderr: said });
+  });
+
+  it('of another kind is refused with the command for it: a login method among the mounts', async () => {
+    expect(await here.refused('mounts remove auth/machines --yes', 2)).toBe(
+      'coffer: PATH: cannot unmount "auth/machines/" (it is a login method: run "coffer auth disable machines")',
+    );
   });
 
   it('says of what existed that it was deleted', async () => {

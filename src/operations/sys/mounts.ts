@@ -120,8 +120,14 @@ export const remove = operation({
   },
   run: done(async ({ core }, values) => {
     const mount = await core.mounts.find(values.path);
-    if (FIXED.has(trimSlashes(values.path)) || (mount !== undefined && isLoginMount(mount))) {
-      throw invalid(`cannot unmount "${trimSlashes(values.path)}/"`, { field: 'path' });
+    const path = trimSlashes(values.path);
+    const isLogin = mount !== undefined && isLoginMount(mount);
+    if (FIXED.has(path) || isLogin) {
+      const name = path.replace(/^auth\//, '');
+      throw invalid(`cannot unmount "${path}/"`, {
+        field: 'path',
+        hint: isLogin ? `it is a login method: run "coffer auth disable ${name}"` : undefined,
+      });
     }
     if (mount === undefined) return;
     await core.mounts.remove(mount.path);
