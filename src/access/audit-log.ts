@@ -75,7 +75,7 @@ export class AuditLog {
   append(line: string): Promise<void> {
     if (this.#closed) {
       this.#unwritten?.(1);
-      return Promise.reject(cannotWrite(this.#path, unavailable('the audit log is closed')));
+      return Promise.reject(cannotWrite(this.#path, unavailable(ownWords('the audit log is closed'))));
     }
     this.#next ??= { lines: [], written: Promise.withResolvers<void>() };
     this.#next.lines.push(line);
