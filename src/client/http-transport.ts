@@ -288,7 +288,7 @@ const ADD_AUTHORITY = 'set COFFER_CACERT to a file with the CA certificate of th
 
 /** Hints for certificates that are refused though their authority is trusted. */
 const CERTIFICATE_HINTS: Readonly<Record<string, string>> = {
-  CERT_HAS_EXPIRED: 'renew the certificate of the server, or correct the clock of this machine',
+  CERT_HAS_EXPIRED: 'renew that certificate, or correct the clock of this machine',
   CERT_NOT_YET_VALID: 'correct the clock of this machine, or of the one that created the certificate',
   ERR_TLS_CERT_ALTNAME_INVALID: 'in --address or COFFER_ADDR, use a host name that is in the certificate',
 };
@@ -324,7 +324,7 @@ const REASONS: Readonly<Record<string, string>> = {
   UNABLE_TO_GET_ISSUER_CERT: NOT_TRUSTED,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: NOT_TRUSTED,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: NOT_TRUSTED,
-  CERT_HAS_EXPIRED: "the server's certificate has expired",
+  CERT_HAS_EXPIRED: "the server's certificate, or that of its CA, has expired",
   CERT_NOT_YET_VALID: "the server's certificate is not valid yet",
   ERR_TLS_CERT_ALTNAME_INVALID: "the server's certificate is for another host",
 };

@@ -39,7 +39,7 @@ describe('coffer init', () => {
     const { exitCode, stdout, stderr } = await here.run('init');
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' });
     expect(stderr).toBe(
-      `Created store ${here.file('store')}. Unlock it with a master key. Keep it safe: nothing else unlocks the store.\n`,
+      `Created store ${here.file('store')}. Unlock it with a master key; without that, its data is lost.\n`,
     );
     expect(statSync(here.file('store')).mode & 0o777).toBe(0o700);
     expect(await here.ok('status -o json')).toContain('"locked":false');

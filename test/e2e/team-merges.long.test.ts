@@ -167,7 +167,7 @@ describe('a removal on one branch', () => {
     const added = (await carol.place.json(['team', 'add', 'erin', erin.key])) as { trust: string };
     save(carol);
     pull(carol);
-    expect((await carol.place.run('team list')).stderr).toContain('Waiting for keys: erin');
+    expect((await carol.place.run('team list')).stderr).toContain('Cannot decrypt yet: erin');
     await carol.place.ok('team settle -q');
     push(carol);
     pull(erin);

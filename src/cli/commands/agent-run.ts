@@ -32,8 +32,8 @@ const keyOptions: readonly OptionSpec[] = AGENT_DOORS.map((kind) => ({
 export const run: OwnCommand = {
   options: [...timeOptions, auditOption, ...keyOptions, ...useOptions],
   details:
-    'If no secret is available, the agent starts locked. It waits for "coffer unlock", or runs the program in ' +
-    'COFFER_ASKPASS or SSH_ASKPASS to ask for the passphrase when a program needs a key. With systemd socket ' +
+    'If no secret is available, the agent starts locked. It waits for "coffer unlock"; when a program needs a key, it ' +
+    'asks for the passphrase with the program in COFFER_ASKPASS or SSH_ASKPASS. With systemd socket ' +
     'activation, sockets are matched by path or by FileDescriptorName=, which must be agent (for coffer commands), ' +
     `api (for the Vault API) or the name of a protocol (${AGENT_DOORS.map(({ name }) => name).join(', ')}). The ` +
     'agent exits after the time of --idle or --for, on "coffer lock", and on SIGINT, SIGTERM or SIGHUP. With ' +

@@ -103,7 +103,7 @@ async function slotsOf(session: Session, options: Given['options']): Promise<rea
 
 function saying(directory: string, { slots }: InitResult): string {
   const ways = slots.map(({ kind }) => kindNames[kind]);
-  const only = ways.length === 1 ? '. Keep it safe: nothing else unlocks the store' : '';
+  const only = ways.length === 1 ? '; without that, its data is lost' : '';
   return `Created store ${directory}. Unlock it with ${alternatives(ways)}${only}.`;
 }
 

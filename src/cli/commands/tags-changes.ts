@@ -168,7 +168,7 @@ export const prune: OwnCommand = {
     const rest = left === 0 ? '' : ` ${counted(left, 'tag')} skipped, now in use.`;
     if (!isDry) session.say(`Deleted ${counted(deleted.length, 'tag')}.${rest}`);
     else if (names.length === 0)
-      session.say(patterns.length === 0 ? 'No unused tags.' : 'No unused tags with this name.');
+      session.say(patterns.length === 0 ? 'No unused tags.' : 'No unused tags match.');
     return isWhole ? DONE : FAILED;
   },
 };

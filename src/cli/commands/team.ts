@@ -135,7 +135,7 @@ function sayDue(session: Session, keyring: TeamKeyring): void {
   const waiting = state.cards.filter((fact) => isWaiting(state, fact));
   if (waiting.length > 0)
     session.say(
-      `Waiting for keys: ${waiting.map(({ card }) => card.name).join(', ')}. An admin must run "coffer team settle".`,
+      `Cannot decrypt yet: ${waiting.map(({ card }) => card.name).join(', ')}. An admin must run "coffer team settle".`,
     );
   if (isUnfinished(state)) session.say(WORK_IS_LEFT);
   const id = idToTrust(keyring);

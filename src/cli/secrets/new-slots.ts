@@ -183,7 +183,12 @@ export function newsOfSlots(
       if (!hasSecrets) await print(created);
       session.say(said);
       if (hasSecrets) {
-        session.say('Store this secret safely, away from the store. It is not shown again.');
+        const isOne = secretsOf(planned, created).length === 1;
+        session.say(
+          isOne
+            ? 'Store this secret safely, away from the store. It is not shown again.'
+            : 'Store these secrets safely, away from the store and from each other. They are not shown again.',
+        );
       }
     },
   };

@@ -338,7 +338,7 @@ function whoHad({ state }: TeamKeyring, { fact }: JudgedVersion): string {
   const names = [...new Set([...ids].map((id) => nameOf(state, id)))].sort();
   return names.length > 0
     ? `is known to removed members (${names.join(', ')})`
-    : 'was created before its author knew of a removal';
+    : 'was created before its author knew of a removal, so removed members may know it';
 }
 
 /** Returns the error about a value that a removed member may have written. */

@@ -93,7 +93,7 @@ export const envelopeFormat: Topic = {
         {
           terms: [
             [
-              'sealed header, 48 bytes and the fields',
+              'sealed header: 48 bytes, then the fields',
               'The magic 89 43 4f 46 46 45 52 0a, the format version 1, the algorithm 1 (AES-256-GCM), the base-2 ' +
                 'logarithm of the chunk size (16), a zero; 2 bytes each for the size of a wrapped key and the length of the ' +
                 'fields; a salt of 32 bytes. The fields are length-prefixed texts: the mount, the name of the key, and ' +

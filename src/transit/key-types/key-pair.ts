@@ -133,7 +133,7 @@ function publicKeyFromPem(pem: string): KeyObject {
   if (!/-----BEGIN [A-Z ]*PUBLIC KEY-----/.test(pem)) {
     throw invalid(ownWords('error parsing public key: not in PEM format'), {
       field: 'public_key',
-      hint: 'use a public key in PEM, which begins with "-----BEGIN PUBLIC KEY-----"',
+      hint: 'use a public key in PEM, which begins with "-----BEGIN PUBLIC KEY-----"; on the command line, @FILE reads it from FILE',
     });
   }
   try {

@@ -66,7 +66,7 @@ export async function mendUnfinished(
   if (journal === undefined)
     mended.push({
       place,
-      done: 'was damaged: the interrupted change in it was completed, except for deletions',
+      done: 'was damaged: the interrupted change in it was completed, but what it was to delete may still be there',
     });
   return present;
 }
