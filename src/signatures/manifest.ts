@@ -36,7 +36,8 @@ export function parseManifest(text: string): readonly Sum[] {
   return lines.map((line, index) => {
     const [, isEscaped, sha256, escaped] = LINE.exec(line) ?? [];
     const broken = (why: string) => invalid(`manifest line ${index + 1} ${why}`);
-    if (sha256 === undefined || escaped === undefined) throw broken('is not a SHA-256 checksum line');
+    if (sha256 === undefined || escaped === undefined)
+      throw broken('is not in the form of sha256sum: checksum, two spaces, file name');
     const name = isEscaped ? escaped.replaceAll(/\\([\\nr])/g, (_, sign) => UNESCAPED[sign] ?? '') : escaped;
     if (!isInside(name)) throw broken(`names a file outside of its directory: ${name}`);
     if (taken.has(name)) throw broken(`has a duplicate entry ${name}`);

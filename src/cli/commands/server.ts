@@ -91,7 +91,8 @@ async function secretOf(session: Session, file: string | undefined): Promise<str
 
 function sayingOf({ sealed, progress = 0, t = 0 }: SealState, isReset: boolean): string {
   if (!sealed) return 'The server is unsealed.';
-  if (isReset) return 'The recovery shares were discarded.';
+  if (isReset)
+    return 'The recovery shares that had been provided were discarded; they can be provided again.';
   return `Received ${progress} of ${t} recovery shares.`;
 }
 

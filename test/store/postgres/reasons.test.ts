@@ -73,6 +73,11 @@ describe('what fails in a database', () => {
       'host name',
     ],
     [
+      coded('CERT_HAS_EXPIRED', 'certificate has expired'),
+      'the certificate of the database, or that of its CA, has expired',
+      'renew that certificate',
+    ],
+    [
       coded('DEPTH_ZERO_SELF_SIGNED_CERT', 'odd'),
       'the certificate of the database is not trusted (odd)',
       'sslrootcert',

@@ -189,6 +189,12 @@ function ownReason(error: unknown, message: string): DatabaseReason {
     };
   }
   if (isCertificateError(error)) {
+    if (errorCode(error) === 'CERT_HAS_EXPIRED') {
+      return {
+        reason: 'the certificate of the database, or that of its CA, has expired',
+        hint: 'renew that certificate, or correct the clock of this machine',
+      };
+    }
     return {
       reason: placed`the certificate of the database is not trusted${quoted(message)}`,
       hint: 'set sslrootcert to the CA certificate of the database, or use sslmode=prefer on a trusted network',
