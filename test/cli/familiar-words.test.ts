@@ -100,7 +100,7 @@ describe('a command line of another program', () => {
     ['-c f.txt', 'transit envelope encrypt --passphrase --in f.txt'],
     ['-p f.txt', 'transit envelope encrypt --passphrase --in f.txt'],
     ['encrypt -p f.txt', 'transit envelope encrypt --passphrase --in f.txt'],
-    ['--import k.asc', 'transit import NAME --in FILE'],
+    ['--import k.asc', 'transit import NAME --type TYPE --in FILE'],
     ['team ad bob', 'team add'],
     ['encrypt -f plain.yaml', 'secrets encrypt plain.yaml'],
     ['describe secret db app.yaml', 'secrets get app.yaml NAME'],

@@ -213,8 +213,8 @@ const OF_GPG: readonly (readonly [string, string])[] = [
   ),
   [
     'import',
-    'keys of OpenPGP are not supported; "coffer transit import NAME --type TYPE --in FILE" imports a key of your own ' +
-      'as PEM, base64 or an age identity; public keys of others need no import: verify takes them with --public-key',
+    'use "coffer transit import NAME --type TYPE --in FILE" for a key of your own, as PEM, base64 or an age identity ' +
+      '(not OpenPGP); public keys of others need no import: verify takes them with --public-key',
   ],
   ...each(
     ['p', 'symmetric', 'passphrase'],
