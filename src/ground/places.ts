@@ -14,9 +14,12 @@ export class Places {
     this.#room = room;
   }
 
-  /** Takes a place; false if there is none for that source. */
-  enter(source: string): boolean {
-    if (!this.mayHoldMore(source) || this.#taken >= this.#room.most) return false;
+  /**
+   * Takes a place; false if there is none for that source.
+   * @param mostOfOne maximum of this source, if it has its own
+   */
+  enter(source: string, mostOfOne = this.#room.mostOfOne): boolean {
+    if (!this.mayHoldMore(source, mostOfOne) || this.#taken >= this.#room.most) return false;
     this.#held.set(source, this.heldBy(source) + 1);
     this.#taken += 1;
     return true;
@@ -36,8 +39,8 @@ export class Places {
   }
 
   /** Whether a source is below its maximum, regardless of the total. */
-  mayHoldMore(source: string): boolean {
-    return this.heldBy(source) < this.#room.mostOfOne;
+  mayHoldMore(source: string, mostOfOne = this.#room.mostOfOne): boolean {
+    return this.heldBy(source) < mostOfOne;
   }
 
   /**

@@ -34,6 +34,13 @@ const options: readonly OptionSpec[] = [
   switching('tls-no-client-certs', 'Do not request client certificates (disables the "cert" login method).', {
     excludes: ['tls-client-ca'],
   }),
+  taking(
+    'trusted-proxy',
+    'ADDRESS',
+    'Take the address of clients from X-Forwarded-For in requests of this proxy: an address, a CIDR block, or "unix" ' +
+      'for --socket. Can be repeated.',
+    { takes: 'values' },
+  ),
   switching('allow-insecure-listen', 'Allow HTTP without TLS on addresses that other machines can reach.'),
   taking('workers', 'N', 'Number of processes that handle requests.', { fallback: '1' }),
   taking('max-request-size', 'BYTES', 'Refuse requests larger than this.', { fallback: '32 MiB' }),
@@ -134,6 +141,7 @@ const LABELS: Readonly<Record<string, string>> = {
   tls: '--tls-cert',
   'tls-key': '--tls-key',
   'tls-client-ca': '--tls-client-ca',
+  'trusted-proxy': '--trusted-proxy',
   audit: '--audit-log',
 };
 
@@ -150,6 +158,7 @@ function serveOptions(session: Session, given: Given['options']): HttpServeOptio
     dialect: dialectOf(given),
     auditFile: textOption(given, AUDIT_LOG),
     tls: tlsFiles(given),
+    trustedProxies: textsOption(given, 'trusted-proxy'),
     allowInsecureListen: given.has('allow-insecure-listen'),
     workerCommand: [...programAfterNode(), SERVE_WORKER],
     log: (line) => session.streams.err.write(`${line}\n`),

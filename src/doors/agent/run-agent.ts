@@ -71,11 +71,9 @@ export async function openAgentDoors(
   const answer = (exchange: Exchange) =>
     agent.with(isUse(exchange) ? wasDone : undefined, () => http.answer(agent.service, exchange));
   const { commands, answered } = commandServer(callsOf(agent, answer));
-  const api = await Listeners.open(
-    [{ ...places.api, maxRequestBytes: DEFAULT_MAX_REQUEST_BYTES }],
-    undefined,
+  const api = await Listeners.open([{ ...places.api, maxRequestBytes: DEFAULT_MAX_REQUEST_BYTES }], {
     answer,
-  );
+  });
   const others: (() => void)[] = [];
   const question = askToUnlock && new UnlockQuestion(askToUnlock, (unlocking) => agent.unlockWith(unlocking));
   try {

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { sourceOf } from '../../access/login/networks.ts';
 import { attempt } from '../../ground/errors.ts';
 import { type PlaceLimits, Places } from '../../ground/places.ts';
+import { TrustedProxies } from './trusted-proxies.ts';
 
 /** Connection that counts against the limits. */
 export interface Connection extends ConnectionEnds {
@@ -46,11 +47,13 @@ const openFilesLimit = (): number =>
 /**
  * Connections of a process, by source. When a source reaches its limit, its connection that has been idle for the
  * longest time is closed in favor of a new one, because idle connections may be closed at any time; when the total
- * limit is reached, one of the source with the most connections. Connections of a Unix socket, which only the owner can
- * open, are not counted.
+ * limit is reached, one of the source with the most connections. A trusted proxy, which connects for many clients, may
+ * have all. Connections of a Unix socket, which only the owner can open, are not counted.
  * @see docs/decisions/0275
  */
 export class ConnectionPlaces {
+  readonly #room: PlaceLimits;
+  readonly #proxies: TrustedProxies;
   readonly #places: Places;
   /** Held connections by source; the most recently used is last. */
   readonly #held = new Map<string, Set<Held>>();
@@ -58,7 +61,9 @@ export class ConnectionPlaces {
   /** Caches the lookup of a connection across its requests. */
   readonly #known = new WeakMap<ConnectionEnds, Held>();
 
-  constructor(room: PlaceLimits = roomForConnections()) {
+  constructor(room: PlaceLimits = roomForConnections(), proxies: TrustedProxies = new TrustedProxies([])) {
+    this.#room = room;
+    this.#proxies = proxies;
     this.#places = new Places(room);
   }
 
@@ -67,9 +72,12 @@ export class ConnectionPlaces {
     const { remoteAddress } = connection;
     if (remoteAddress === undefined) return;
     const source = sourceOf(remoteAddress);
-    if (!this.#places.enter(source)) {
-      this.#dropIdle(this.#places.mayHoldMore(source) ? this.#places.owesTo(source) : source);
-      if (!this.#places.enter(source)) {
+    const { most, mostOfOne } = this.#room;
+    const limit = this.#proxies.trusts(remoteAddress) ? most : mostOfOne;
+    if (!this.#places.enter(source, limit)) {
+      const isBelowItsLimit = this.#places.mayHoldMore(source, limit);
+      this.#dropIdle((isBelowItsLimit ? this.#places.owesTo(source) : undefined) ?? source);
+      if (!this.#places.enter(source, limit)) {
         connection.destroy();
         return;
       }
@@ -105,8 +113,8 @@ export class ConnectionPlaces {
     return held;
   }
 
-  #dropIdle(source: string | undefined): void {
-    for (const held of (source === undefined ? undefined : this.#held.get(source)) ?? []) {
+  #dropIdle(source: string): void {
+    for (const held of this.#held.get(source) ?? []) {
       if (held.answering > 0) continue;
       this.#forget(held);
       held.connection.destroy();

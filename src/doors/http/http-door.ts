@@ -15,6 +15,7 @@ import { JSON_API_PREFIX, JsonApi } from './json-api/json-api.ts';
 import type { ListenAddress } from './listen-address.ts';
 import { describeApi } from './openapi.ts';
 import { docsPage } from './pages/docs-page.ts';
+import { TrustedProxies } from './trusted-proxies.ts';
 import { errorBody, JSON_TYPE } from './vault/envelope.ts';
 import { VAULT_PREFIX, VaultApi } from './vault/vault-api.ts';
 
@@ -26,6 +27,8 @@ const METRICS_PATH = `${VAULT_PREFIX}sys/metrics`;
 export interface HttpSettings {
   readonly listen: readonly ListenAddress[];
   readonly tls?: TlsCertificate | undefined;
+  /** As returned by `parseTrustedProxies`. */
+  readonly trustedProxies?: readonly string[] | undefined;
 }
 
 /** Request for another process, without its body. */
@@ -52,12 +55,15 @@ export async function httpDoor(callers: 'bearers' | 'owner' = 'bearers'): Promis
   const apisOf = (service: Service): Apis =>
     madeOnce(made, service, () => new Apis(service, routes, describe, callers === 'owner'));
   return {
-    async open(service, { listen, tls }) {
+    async open(service, { listen, tls, trustedProxies = [] }) {
       const apis = apisOf(service);
       service.metrics.certificateEnds = tls?.ends;
-      const listeners = await Listeners.open(listen, tls, (exchange, { openMetrics }) =>
-        answer(service, openMetrics && isForMetrics(exchange) ? openly(service) : apis, exchange),
-      );
+      const listeners = await Listeners.open(listen, {
+        tls,
+        proxies: new TrustedProxies(trustedProxies),
+        answer: (exchange, { openMetrics }) =>
+          answer(service, openMetrics && isForMetrics(exchange) ? openly(service) : apis, exchange),
+      });
       return {
         addresses: listeners.addresses,
         renew({ tls: renewed }) {

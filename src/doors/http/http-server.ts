@@ -13,6 +13,7 @@ import type { Answer, Exchange, RequestBody } from './exchange.ts';
 import { enableList } from './list-method.ts';
 import { type ListenAddress, printAddress } from './listen-address.ts';
 import { answerAndHangUp, type BusySocket, hangUp, sendAnswer } from './send-answer.ts';
+import { TrustedProxies } from './trusted-proxies.ts';
 
 interface HttpServerOptions {
   /** PEM texts. */
@@ -22,6 +23,8 @@ interface HttpServerOptions {
   readonly answer: (exchange: Exchange) => Promise<Answer>;
   /** Shared by the listeners of a process; default: a separate one. */
   readonly connections?: ConnectionPlaces;
+  /** Default: none. */
+  readonly proxies?: TrustedProxies | undefined;
 }
 
 export interface TlsCertificate {
@@ -61,11 +64,13 @@ export class HttpServer {
   readonly #sockets = new Set<BusySocket>();
   readonly #peers = new PeerCertificates();
   readonly #connections: ConnectionPlaces;
+  readonly #proxies: TrustedProxies;
   #isClosing = false;
 
   constructor(options: HttpServerOptions) {
     this.#answer = options.answer;
     this.#maxRequestBytes = options.maxRequestBytes;
+    this.#proxies = options.proxies ?? new TrustedProxies([]);
     this.#connections = options.connections ?? new ConnectionPlaces();
     this.server = nodeServer(options.tls);
     this.server.on('connection', (socket: BusySocket) => this.#connections.met(socket));
@@ -94,7 +99,7 @@ export class HttpServer {
       headers: request.headers,
       body,
       onGone: (listener) => void response.once('close', listener),
-      remoteAddress: request.socket.remoteAddress ?? '',
+      remoteAddress: this.#proxies.clientOf(request.socket.remoteAddress, forwardedFor(request)),
       clientCertificates,
       origin: this.origin,
     });
@@ -123,6 +128,10 @@ export class HttpServer {
 }
 
 const nothing = (): void => undefined;
+
+/** Returns the header, several of it joined, as Node does with this one. */
+const forwardedFor = ({ headers }: IncomingMessage): string | undefined =>
+  headers['x-forwarded-for']?.toString();
 
 function nodeServer(tls: TlsCertificate | undefined): Server {
   const options = {
@@ -155,25 +164,34 @@ const secureContext = ({ certificate, key, clients }: TlsCertificate): SecureCon
 /** Like `answer` of `HttpServerOptions`, with the listen address of the request. */
 type AnswerThere = (exchange: Exchange, address: ListenAddress) => Promise<Answer>;
 
+interface ListenerOptions {
+  readonly tls?: TlsCertificate | undefined;
+  readonly answer: AnswerThere;
+  /** Default: none. */
+  readonly proxies?: TrustedProxies;
+}
+
 /** All listeners of one process. */
 export class Listeners {
   readonly #servers: HttpServer[] = [];
-  readonly #connections = new ConnectionPlaces();
+  readonly #options: ListenerOptions;
+  readonly #connections: ConnectionPlaces;
   /** `http://127.0.0.1:8200`, `unix:/run/coffer.sock` and so on, once they are listening. */
   readonly addresses: string[] = [];
+
+  private constructor(options: ListenerOptions) {
+    this.#options = options;
+    this.#connections = new ConnectionPlaces(undefined, options.proxies);
+  }
 
   /**
    * Opens the listeners.
    * @throws `unavailable` naming the address that cannot be used; none is open then
    */
-  static async open(
-    listen: readonly ListenAddress[],
-    tls: TlsCertificate | undefined,
-    answer: AnswerThere,
-  ): Promise<Listeners> {
-    const listeners = new Listeners();
+  static async open(listen: readonly ListenAddress[], options: ListenerOptions): Promise<Listeners> {
+    const listeners = new Listeners(options);
     try {
-      for (const address of listen) await listeners.#add(address, tls, answer);
+      for (const address of listen) await listeners.#add(address);
     } catch (error) {
       await listeners.close();
       throw error;
@@ -181,12 +199,14 @@ export class Listeners {
     return listeners;
   }
 
-  async #add(address: ListenAddress, tls: TlsCertificate | undefined, answer: AnswerThere): Promise<void> {
+  async #add(address: ListenAddress): Promise<void> {
+    const { tls, answer, proxies } = this.#options;
     const secure = tls !== undefined && 'host' in address;
     const http = new HttpServer({
       maxRequestBytes: address.maxRequestBytes,
       answer: (exchange) => answer(exchange, address),
       connections: this.#connections,
+      proxies,
       tls: secure ? tls : undefined,
     });
     await listening(http.server, address);

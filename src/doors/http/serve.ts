@@ -25,6 +25,7 @@ import type { Credential } from '../../store/slots/unlock.ts';
 import { type HttpSettings, httpDoor } from './http-door.ts';
 import type { ClientCertificatePolicy, TlsCertificate } from './http-server.ts';
 import { DEFAULT_MAX_REQUEST_BYTES, type ListenAddress, parseListenAddress } from './listen-address.ts';
+import { parseTrustedProxies } from './trusted-proxies.ts';
 
 export interface HttpServeOptions extends ServiceSettings {
   /** Credentials to unlock the store; without any, the server starts sealed. */
@@ -40,6 +41,8 @@ export interface HttpServeOptions extends ServiceSettings {
   readonly tls?: TlsFiles | undefined;
   /** Whether to allow plain HTTP on a non-loopback address. */
   readonly allowInsecureListen?: boolean | undefined;
+  /** Proxies whose `X-Forwarded-For` is believed, as in {@link parseTrustedProxies}. */
+  readonly trustedProxies?: readonly string[] | undefined;
   /** Number of processes that answer requests. Default: 1, which is this one. */
   readonly workers?: number | undefined;
   /** Maximum body size in bytes. Default: 32 MiB. */
@@ -121,7 +124,7 @@ function doorSettings(options: HttpServeOptions): HttpSettings {
   if (options.socket !== undefined) listen.push({ socket: options.socket, maxRequestBytes: limit });
   const tls = options.tls === undefined ? undefined : readTlsFiles(options.tls);
   if (tls === undefined && options.allowInsecureListen !== true) refuseExposed(listen);
-  return { listen, tls };
+  return { listen, tls, trustedProxies: parseTrustedProxies(options.trustedProxies ?? []) };
 }
 
 /**

@@ -3,6 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { type Connection, ConnectionPlaces } from '../../../src/doors/http/connection-places.ts';
 import { HttpServer } from '../../../src/doors/http/http-server.ts';
+import { TrustedProxies } from '../../../src/doors/http/trusted-proxies.ts';
 
 /** A connection that is there as long as nobody hangs up. */
 class FakeConnection implements Connection {
@@ -122,6 +123,21 @@ describe('the connections of a source', () => {
     const others = [new FakeConnection('10.0.0.1', 2), new FakeConnection('10.0.0.1', 3)];
     for (const connection of others) places.met(connection);
     expect([next.isThere, ...others.map(({ isThere }) => isThere)]).toEqual([true, false, true]);
+  });
+
+  it('are as many as there are places if the source is a trusted proxy, which makes way for others', () => {
+    const places = new ConnectionPlaces({ most: 8, mostOfOne: 2 }, new TrustedProxies(['10.0.0.1']));
+    const come = (address: string, port: number): FakeConnection => {
+      const connection = new FakeConnection(address, port);
+      places.met(connection);
+      return connection;
+    };
+    const ofProxy = Array.from({ length: 8 }, (_, index) => come('10.0.0.1', index));
+    expect(there(ofProxy)).toBe(8);
+    const next = come('10.0.0.1', 9);
+    expect([next.isThere, there(ofProxy)]).toEqual([true, 7]);
+    const others = [come('10.0.0.2', 1), come('10.0.0.2', 2), come('10.0.0.2', 3)];
+    expect([there(others), there(ofProxy)]).toEqual([2, 5]);
   });
 
   it('give their places back when they are closed', () => {

@@ -34,7 +34,7 @@ describe('a listener', () => {
     const { port } = taken.address() as AddressInfo;
     const at = (number: number) => ({ host: '127.0.0.1', port: number, maxRequestBytes: 1024 });
     const free = at(await freePort());
-    const opened = Listeners.open([free, at(port)], undefined, async () => ({ status: 200 }));
+    const opened = Listeners.open([free, at(port)], { answer: async () => ({ status: 200 }) });
     await expect(opened).rejects.toMatchObject({ message: expect.stringContaining(`127.0.0.1:${port}`) });
     const again = createServer();
     again.listen(free.port, free.host);
