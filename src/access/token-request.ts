@@ -190,7 +190,9 @@ function choosePolicies(
   sudo: boolean,
   role: TokenRole | undefined,
 ): readonly string[] {
-  const asked = checkedPolicies(request.policies);
+  // An empty name names no policy, but does not ask for the default: a script whose variable is empty must not get the
+  // policies of its token.
+  const asked = request.policies.length === 0 ? undefined : checkedPolicies(request.policies);
   const chosen =
     role !== undefined && saysPolicies(role)
       ? checkedPolicies(policiesUnder(role, asked, parent, request.noDefaultPolicy))
@@ -205,11 +207,11 @@ function choosePolicies(
 
 function ownPolicies(
   request: TokenRequest,
-  asked: readonly string[],
+  asked: readonly string[] | undefined,
   parent: readonly string[],
   sudo: boolean,
 ): readonly string[] {
-  const inherits = asked.length === 0;
+  const inherits = asked === undefined;
   if (!inherits && !sudo && !asked.every((name) => parent.includes(name))) {
     throw invalid(ownWords('child policies must be subset of parent'), { field: 'policies' });
   }

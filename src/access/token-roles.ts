@@ -161,12 +161,12 @@ export const saysPolicies = (role: TokenRole): boolean =>
 
 /**
  * Determines the policies of a token whose role restricts them. Rules and messages are those of Vault and OpenBao.
- * @param asked normalized; empty for those of the role
+ * @param asked normalized; undefined for those of the role
  * @throws `invalid` if the role does not allow them
  */
 export function policiesUnder(
   role: TokenRole,
-  asked: readonly string[],
+  asked: readonly string[] | undefined,
   parent: readonly string[],
   noDefaultPolicy: boolean,
 ): readonly string[] {
@@ -175,7 +175,7 @@ export function policiesUnder(
   const usual = noDefaultPolicy || refuses(DEFAULT) ? [] : [DEFAULT];
   const bounds = role.allowed_policies.length > 0 || role.allowed_policies_glob.length > 0;
   const allowed = distinct([...role.allowed_policies, ...usual]);
-  const given = asked.length > 0 ? asked : bounds ? allowed : parent;
+  const given = asked ?? (bounds ? allowed : parent);
   const chosen = distinct([...given, ...usual]);
   const isAllowed = (name: string): boolean =>
     allowed.includes(name) || matchesAny(role.allowed_policies_glob, name);

@@ -33,6 +33,14 @@ describe('the policies of a new token', () => {
     ],
     ['are root alone when root is among them', { policies: ['a', 'root'] }, owner, ['root']],
     ['are root when the owner names none', { policies: [] }, owner, ['root']],
+    ['are not root when the owner gives an empty name', { policies: [''] }, owner, ['default']],
+    [
+      'are none when an empty name is given without default',
+      { policies: [' '], noDefaultPolicy: true },
+      owner,
+      [],
+    ],
+    ['are not those of the creator when an empty name is given', { policies: [''] }, parent({}), ['default']],
     [
       'are those of the creator when none is named',
       { policies: [] },

@@ -132,6 +132,13 @@ describe('the policies of a token that is made by a role', () => {
     ['are none but default with globs alone', { allowed_policies_glob: ['o*'] }, {}, ['default']],
     ['are the creator’s with refusals alone', { disallowed_policies: ['app'] }, {}, ['default', 'pipeline']],
     [
+      'are not the creator’s for an empty name',
+      { disallowed_policies: ['app'] },
+      { policies: [''] },
+      ['default'],
+    ],
+    ['are not the role’s for an empty name', { allowed_policies: 'app' }, { policies: [''] }, ['default']],
+    [
       'lack a default that the role switches off',
       { allowed_policies: 'app', token_no_default_policy: true },
       {},
