@@ -1,3 +1,4 @@
+import { isAnyArrayBuffer } from 'node:util/types';
 import { asCofferError, CofferError, invalid } from './ground/errors.ts';
 import { meantText, nearest } from './ground/nearness.ts';
 import { isObject } from './ground/objects.ts';
@@ -73,24 +74,26 @@ interface StorePlace {
 }
 
 interface WithMasterKey {
-  /** 32 bytes, or their base64 or hex text as printed by `coffer keygen`. */
-  readonly masterKey: string | Uint8Array | undefined;
+  /** 32 bytes, which are copied, or their base64 or hex text as printed by `coffer keygen`. */
+  readonly masterKey: string | Uint8Array | ArrayBuffer | undefined;
   readonly passphrase?: string | undefined;
 }
 
 interface WithPassphrase {
   readonly passphrase: string | undefined;
-  readonly masterKey?: string | Uint8Array | undefined;
+  readonly masterKey?: WithMasterKey['masterKey'];
 }
 
 /** Place of a store, and a secret that unlocks it. */
 export type OpenOptions = StorePlace & (WithMasterKey | WithPassphrase);
 
-const OPEN_OPTIONS = ['location', 'masterKey', 'passphrase'];
+const SECRETS = ['masterKey', 'passphrase'] as const;
+const OPEN_OPTIONS = ['location', ...SECRETS];
 
 /**
  * Opens a store for a Node program.
- * @throws `invalid` without a location, as in programs written for release 0.1, and for an unknown option;
+ * @throws `invalid` without a location, as in programs written for release 0.1, for an unknown option, and for a secret
+ * that is neither text nor bytes;
  * `not-found` if there is no store;
  * `sealed` without a secret; `denied` with a wrong one
  */
@@ -109,7 +112,7 @@ export async function openStore(options: OpenOptions): Promise<Coffer> {
 function ofSecret(error: unknown, options: OpenOptions): unknown {
   const known = asCofferError(error);
   if (known?.kind !== 'sealed') return error;
-  const given = (['masterKey', 'passphrase'] as const).filter((name) => options[name] !== undefined);
+  const given = SECRETS.filter((name) => isGiven(options[name]));
   const message =
     given.length === 0
       ? 'the store is locked: no secret was given'
@@ -250,17 +253,42 @@ const noLocation = (options: object): CofferError =>
         : 'give its directory, or postgres://…',
   });
 
-function credentialsOf({ masterKey, passphrase }: OpenOptions): Credential[] {
+const isGiven = (secret: unknown): boolean => secret !== undefined && secret !== null;
+
+const SECRET_HINTS = {
+  masterKey: 'give 32 bytes as a Uint8Array, or their base64 or hex text',
+  passphrase: 'give a string',
+};
+
+function credentialsOf(options: OpenOptions): Credential[] {
+  const { masterKey, passphrase } = options;
+  for (const name of SECRETS) refuseOtherSecret(name, options[name]);
   const credentials: Credential[] = [];
-  if (masterKey !== undefined) {
-    // Copy the caller's bytes, because the store overwrites its input.
-    const reveal = () => (typeof masterKey === 'string' ? parseMasterKey(masterKey) : Buffer.from(masterKey));
+  if (isGiven(masterKey)) {
+    const reveal = () => (typeof masterKey === 'string' ? parseMasterKey(masterKey) : copyOf(masterKey));
     credentials.push({ kind: 'raw', source: 'masterKey', reveal });
   }
-  if (passphrase !== undefined) {
-    credentials.push({ kind: 'passphrase', source: 'passphrase', reveal: () => passphrase });
+  if (isGiven(passphrase)) {
+    const reveal = () => (typeof passphrase === 'string' ? passphrase : copyOf(passphrase));
+    credentials.push({ kind: 'passphrase', source: 'passphrase', reveal });
   }
   return credentials;
+}
+
+/** @throws `invalid` for a secret that is neither text nor bytes, as a program without types may give it */
+function refuseOtherSecret(field: keyof typeof SECRET_HINTS, secret: unknown): void {
+  if (!isGiven(secret) || typeof secret === 'string') return;
+  if (isAnyArrayBuffer(secret) || ArrayBuffer.isView(secret) || Array.isArray(secret)) return;
+  throw invalid(`${field} is neither text nor bytes`, { field, hint: SECRET_HINTS[field] });
+}
+
+/**
+ * Copies the caller's bytes, because the store overwrites its input. `Buffer.from` alone would share the memory of an
+ * ArrayBuffer, which may hold much else: small Buffers are parts of a common one.
+ */
+function copyOf(bytes: ArrayBuffer | ArrayBufferView | readonly number[] | undefined): Buffer {
+  if (!ArrayBuffer.isView(bytes)) return Buffer.from(new Uint8Array(bytes ?? []));
+  return Buffer.from(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength));
 }
 
 const camel = (word: string): string => word.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());

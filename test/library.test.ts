@@ -145,6 +145,48 @@ describe('the library', () => {
     expect(await messageOf(closed.transit.keys.list())).toEqual(['sealed', 'the store was closed']);
   });
 
+  it('leaves the bytes of a secret as they are, whatever holds them, and the memory beside them', async () => {
+    const location = join(directory, 'store');
+    const inPassphrase = join(directory, 'with-passphrase');
+    const passphrase = 'correct horse battery staple';
+    await initStore({ location: inPassphrase, slots: [{ kind: 'passphrase', passphrase }] });
+    const copied = (bytes: Uint8Array) => Uint8Array.from(bytes).buffer;
+    const shared = new SharedArrayBuffer(KEY.length);
+    new Uint8Array(shared).set(KEY);
+    const view = new DataView(copied(KEY));
+    const other = Buffer.from('another secret of the program');
+    const keys: readonly unknown[] = [Uint8Array.from(KEY), copied(KEY), shared, view, [...KEY]];
+    for (const masterKey of keys) {
+      const opened = await openStore({ location, masterKey } as OpenOptions);
+      opened.close();
+      const bytes = ArrayBuffer.isView(masterKey) ? masterKey.buffer : (masterKey as ArrayBuffer);
+      expect(Buffer.from(new Uint8Array(bytes))).toEqual(KEY);
+    }
+    const ofAll = openStore({ location, masterKey: other.buffer });
+    await expect(ofAll).rejects.toMatchObject({ kind: 'invalid' });
+    expect(other.toString()).toBe('another secret of the program');
+    const typed = Buffer.from(passphrase);
+    const opened = await openStore({ location: inPassphrase, passphrase: typed as unknown as string });
+    opened.close();
+    expect(typed.toString()).toBe(passphrase);
+  });
+
+  it('refuses a secret that is neither text nor bytes by its name', async () => {
+    const location = join(directory, 'store');
+    for (const name of ['masterKey', 'passphrase']) {
+      for (const secret of [12, true, {}, () => KEY]) {
+        const work = openStore({ location, [name]: secret } as unknown as OpenOptions);
+        await expect(work).rejects.toMatchObject({
+          kind: 'invalid',
+          field: name,
+          message: `${name} is neither text nor bytes`,
+        });
+      }
+      const none = openStore({ location, [name]: null } as unknown as OpenOptions);
+      await expect(none).rejects.toMatchObject({ message: 'the store is locked: no secret was given' });
+    }
+  });
+
   it('is described by a page, with every option, export, group of functions and kind of error', async () => {
     const page = readFileSync(fileURLToPath(new URL('../docs/library.md', import.meta.url)), 'utf8');
     const rows = [...page.matchAll(/^\| `([^`]+)`/gm)].map(([, name = '']) => name);
