@@ -131,15 +131,54 @@ export function sshBlob(key: KeyObject): Buffer {
  */
 export function keyOfSshBlob(blob: Buffer): KeyObject {
   const reader = new SshReader(blob, 'this SSH key');
-  const name = reader.text();
-  const kind = KINDS.find(({ key }) => key === name);
-  if (kind === undefined) {
-    throw unsupported(`unsupported key type ${JSON.stringify(name.slice(0, 64))}`, {
-      hint: 'use an ed25519, ECDSA or RSA key',
-    });
-  }
+  const kind = kindNamed(reader.text());
   const jwk = kind.read(reader);
   reader.end();
+  return keyOf(kind, jwk);
+}
+
+/**
+ * Decodes the certified key of a certificate (OpenSSH's PROTOCOL.certkeys). Who issued it, for whom and until when is not
+ * checked: that is for the server or client that trusts the issuer.
+ * @param subject whom the certificate must be for
+ * @throws `invalid`; `unsupported` for anything that is not a certificate for this subject
+ */
+export function keyOfSshCertificate(blob: Buffer, subject: keyof typeof SUBJECTS): KeyObject {
+  const reader = new SshReader(blob, 'this SSH certificate');
+  const name = reader.text();
+  const kind = kindNamed(name.endsWith(CERTIFICATE) ? name.slice(0, -CERTIFICATE.length) : '');
+  // A random number.
+  reader.string();
+  const jwk = kind.read(reader);
+  reader.skip(SERIAL_BYTES);
+  if (reader.uint32() !== SUBJECTS[subject]) throw unsupported(`the SSH certificate is not for a ${subject}`);
+  // Its ID, and the names that it is valid for.
+  reader.string();
+  reader.string();
+  reader.skip(VALIDITY_BYTES);
+  for (let left = STRINGS_AT_THE_END; left > 0; left--) reader.string();
+  reader.end();
+  return keyOf(kind, jwk);
+}
+
+/** End of the name of a certificate, after the name of the certified key. */
+const CERTIFICATE = '-cert-v01@openssh.com';
+const SUBJECTS = { user: 1, host: 2 };
+const SERIAL_BYTES = 8;
+/** Two times, between which it is valid. */
+const VALIDITY_BYTES = 16;
+/** Critical options, extensions, a reserved one, the key of the issuer and its signature. */
+const STRINGS_AT_THE_END = 5;
+
+function kindNamed(name: string): SshKind {
+  const kind = KINDS.find(({ key }) => key === name);
+  if (kind !== undefined) return kind;
+  throw unsupported(`unsupported key type ${JSON.stringify(name.slice(0, 64))}`, {
+    hint: 'use an ed25519, ECDSA or RSA key',
+  });
+}
+
+function keyOf({ key: name }: SshKind, jwk: JsonWebKey): KeyObject {
   let key: KeyObject;
   try {
     key = createPublicKey({ key: jwk, format: 'jwk' });

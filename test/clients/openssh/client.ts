@@ -42,8 +42,15 @@ mkdir -p /run/sshd
 exec "$2" -D -e -f "$3"
 `;
 
-/** The server of the distribution, which takes the keys of a file, on loopback. */
-async function withServer(bench: Bench, work: (ssh: string) => Promise<void>): Promise<void> {
+/**
+ * The server of the distribution, which takes the keys of a file, on loopback.
+ * @param settings further lines of its configuration
+ */
+async function withServer(
+  bench: Bench,
+  work: (ssh: string) => Promise<void>,
+  settings: readonly string[] = [],
+): Promise<void> {
   const at = (name: string): string => join(bench.directory, name);
   const root = join(bench.installed, '../../..');
   await shell(bench, 'ssh-keygen -q -t ed25519 -N "" -f host_key');
@@ -60,6 +67,7 @@ async function withServer(bench: Bench, work: (ssh: string) => Promise<void>): P
       'PermitRootLogin yes',
       'PidFile none',
       'AllowAgentForwarding yes',
+      ...settings,
       '',
     ].join('\n'),
   );
@@ -140,6 +148,33 @@ export const client: Client = {
           }
         });
       });
+    },
+    async 'logs in with a certificate of each kind of key, on a host with a certificate'(bench) {
+      await shell(bench, 'ssh-keygen -q -t ed25519 -N "" -f issuer');
+      await shell(
+        bench,
+        'ssh-keygen -q -t ed25519 -N "" -f certified && ssh-keygen -q -s issuer -I h -h certified.pub',
+      );
+      const at = (name: string): string => join(bench.directory, name);
+      const settings = [
+        `HostKey ${at('certified')}`,
+        `HostCertificate ${at('certified-cert.pub')}`,
+        `TrustedUserCAKeys ${at('issuer.pub')}`,
+        'HostKeyAlgorithms ssh-ed25519-cert-v01@openssh.com',
+      ];
+      const withCertificates = async (agent: Agent, ssh: string): Promise<void> => {
+        for (const name of Object.keys(KEYS)) {
+          await agent.coffer('agent', 'offer', name, '--ssh');
+          const named = `-o IdentitiesOnly=yes -o IdentityFile=${name}.pub -o CertificateFile=${name}-cert.pub`;
+          const login = `ssh-add -L | grep ' ${name}$' > ${name}.pub
+            ssh-keygen -q -s issuer -I me -n root ${name}.pub
+            ${ssh.replace('ssh ', `ssh -v ${named} `)} echo in 2> said; grep -c 'bound agent to hostkey' said`;
+          equal(await typed(bench, agent, login), 'in\n1\n');
+        }
+      };
+      await withAgent(bench, KEYS, (agent) =>
+        withServer(bench, (ssh) => withCertificates(agent, ssh), settings),
+      );
     },
     async 'logs in with keys of the token of PKCS #11'(bench) {
       await withAgent(bench, KEYS, async (agent) => {

@@ -11,6 +11,7 @@ import { mpint, string, uint32 } from '../../../src/signatures/ssh-wire.ts';
 import { processorMs } from '../../processor-time.ts';
 import { Connected } from './connected.ts';
 import { deskDouble, doubleKeys, publicText } from './desk.double.ts';
+import { certificateOf } from './ssh-certificate.ts';
 
 const bytes = (maxLength = 300) => fc.uint8Array({ maxLength }).map((array) => Buffer.from(array));
 const framed = (type: number, ...parts: readonly Buffer[]): Buffer => {
@@ -181,14 +182,14 @@ describe('a session that was bound', () => {
   const [ed] = doubleKeys;
   if (ed === undefined) throw new Error('there is no key');
   const blob = sshBlob(createPublicKey(publicText(ed)));
-  const bind = (session: string, forwarding: number): Buffer =>
+  const bind = (session: string, forwarding: number, host = blob): Buffer =>
     framed(
       27,
-      ...['session-bind@openssh.com', blob, session].map((part) => string(part)),
+      ...['session-bind@openssh.com', host, session].map((part) => string(part)),
       string(Buffer.concat([string('ssh-ed25519'), string(sign(null, Buffer.from(session), ed.key))])),
       Buffer.from([forwarding]),
     );
-  const login = (session: string): Buffer =>
+  const login = (session: string, named = blob): Buffer =>
     framed(
       13,
       string(blob),
@@ -199,7 +200,7 @@ describe('a session that was bound', () => {
           ...['root', 'ssh-connection', 'publickey'].map(string),
           Buffer.from([1]),
           string('ssh-ed25519'),
-          string(blob),
+          string(named),
         ]),
       ),
       uint32(0),
@@ -238,6 +239,29 @@ describe('a session that was bound', () => {
     { title: 'may be none', uses: ['login'], sent: [login('a')], types: [14] },
   ])('of ssh $title', async ({ uses, sent, types }) => {
     expect(await answered(uses, ...sent)).toEqual(types);
+  });
+
+  it('logs in with a certificate of the key for a user, and with no other', async () => {
+    const certificate = certificateOf(blob, 1);
+    const others = doubleKeys.slice(1).map((key) => sshBlob(createPublicKey(publicText(key))));
+    expect(await answered(['login'], login('a', certificate))).toEqual([14]);
+    for (const wrong of [
+      certificateOf(blob, 2),
+      certificate.subarray(0, -1),
+      Buffer.concat([certificate, Buffer.alloc(1)]),
+      ...others.map((other) => certificateOf(other, 1)),
+    ]) {
+      expect(await answered(['login', 'sign', 'any'], login('a', wrong))).toEqual([5]);
+    }
+  });
+
+  it('is that of a host with a certificate, also behind another one', async () => {
+    const host = certificateOf(blob, 2);
+    expect(await answered(['login'], bind('a', 0, host), login('a'), login('b'))).toEqual([6, 14, 5]);
+    expect(await answered(['login', 'forward'], bind('a', 1), bind('b', 0, host), login('b'))).toEqual([
+      6, 6, 14,
+    ]);
+    expect(await answered(['login'], bind('a', 0, certificateOf(blob, 1)))).toEqual([28]);
   });
 
   it.each([

@@ -6,6 +6,7 @@ import { SshReader, string, uint32 } from '../../../src/signatures/ssh-wire.ts';
 import type { Chance } from '../../chance.ts';
 import { Connected } from '../../doors/agent/connected.ts';
 import { deskDouble, doubleKeys, publicText } from '../../doors/agent/desk.double.ts';
+import { certificateOf } from '../../doors/agent/ssh-certificate.ts';
 import { shorterBytes, spoiledBytes } from '../mutation.ts';
 import type { Secrets } from '../secrets.ts';
 import { Defect, target, type World } from '../target.ts';
@@ -39,11 +40,11 @@ const signed = (namespace: string): Buffer =>
 
 const [host] = doubleKeys;
 if (host === undefined) throw new Error('there are no keys');
-const binding = (forwarding: number): Buffer =>
+const binding = (forwarding: number, of = blobs[0] ?? Buffer.alloc(0)): Buffer =>
   message(
     27,
     string('session-bind@openssh.com'),
-    string(blobs[0] ?? ''),
+    string(of),
     string('session'),
     string(Buffer.concat([string('ssh-ed25519'), string(sign(null, Buffer.from('session'), host.key))])),
     Buffer.from([forwarding]),
@@ -52,12 +53,13 @@ const binding = (forwarding: number): Buffer =>
 const messages: readonly Buffer[] = [
   message(11),
   ...blobs.flatMap((blob) =>
-    [login(blob), signed('git')].flatMap((data) =>
+    [login(blob), login(certificateOf(blob, 1)), signed('git')].flatMap((data) =>
       [0, 2, 4].map((flags) => message(13, string(blob), string(data), uint32(flags))),
     ),
   ),
   binding(0),
   binding(1),
+  binding(0, certificateOf(blobs[0] ?? Buffer.alloc(4), 2)),
   message(27, string('query')),
   ...[17, 18, 19, 20, 21, 25, 26, 1, 9].map((type) => message(type, string('x'))),
 ];

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { unlessRefused } from '../../../ground/errors.ts';
 import { rsaNumbers } from '../../../ground/foreign-keys.ts';
-import { keyOfSshBlob } from '../../../signatures/ssh-key.ts';
+import { keyOfSshBlob, keyOfSshCertificate, sshBlob } from '../../../signatures/ssh-key.ts';
 import { parseWireSignature, verifyWireSignature } from '../../../signatures/ssh-signature.ts';
 import { SshReader } from '../../../signatures/ssh-wire.ts';
 import type { SessionBinding } from './messages.ts';
@@ -13,8 +13,9 @@ export type SshSignedData =
       readonly kind: 'login';
       readonly user: string;
       readonly sessionId: Buffer;
+      /** Key to log in with; for a certificate of OpenSSH, the certified key. */
       readonly blob: Buffer;
-      /** Host key of the server, if the client includes it. */
+      /** Host key of the server, or its certificate, if the client includes it. */
       readonly hostKey?: Buffer;
     }
   /** File or message (OpenSSH's PROTOCOL.sshsig). */
@@ -61,11 +62,15 @@ function loginOf(data: Buffer): SshSignedData {
   if (type !== USERAUTH_REQUEST || hasSignature !== 1 || user === undefined) return OTHER;
   if (service !== SERVICE || (method !== PUBLIC_KEY && !isBound)) return OTHER;
   reader.string();
-  const blob = reader.string();
+  const blob = plainKey(reader.string());
   const hostKey = isBound ? { hostKey: reader.string() } : {};
   reader.end();
   return { kind: 'login', user, sessionId, blob, ...hostKey };
 }
+
+/** Returns the certified key of a certificate for a user, and anything else unchanged. */
+const plainKey = (blob: Buffer): Buffer =>
+  unlessRefused(() => sshBlob(keyOfSshCertificate(blob, 'user')), blob);
 
 function shortText(reader: SshReader): string | undefined {
   const bytes = reader.string();
@@ -122,11 +127,15 @@ export class SessionBindings {
 }
 
 const isSigned = ({ hostKey, sessionId, signature }: SessionBinding): boolean =>
-  // Fails for unsupported host key types, including certificates.
+  // Fails for unsupported host key types.
   unlessRefused(() => {
-    const key = keyOfSshBlob(hostKey);
+    const key = keyOfHost(hostKey);
     return isQuick(key) && verifyWireSignature(key, parseWireSignature(signature), sessionId);
   }, false);
+
+/** Decodes a host key. A host with a certificate sends that instead, and signs with the certified key. */
+const keyOfHost = (blob: Buffer): KeyObject =>
+  unlessRefused(() => keyOfSshCertificate(blob, 'host'), undefined) ?? keyOfSshBlob(blob);
 
 /** Whether verifying with a key takes negligible time. */
 function isQuick(key: KeyObject): boolean {
