@@ -113,4 +113,32 @@ describe('a merge conflict in a file of a team', () => {
     );
     expect(await alice.place.ok('secrets get app.env DB')).toBe('both');
   });
+
+  it('is resolved with an edit after a removal, too, which says what the removed could have written', async () => {
+    const { alice } = await team('bob');
+    await alice.place.ok('secrets set -q app.env KEPT same');
+    save(alice);
+    expect(git(alice, 'checkout -q -b side')).toMatchObject({ exitCode: 0 });
+    for (const [name, text] of [
+      ['DB', 'theirs'],
+      ['NEW', 'added'],
+    ])
+      await alice.place.ok(['secrets', 'set', '-q', 'app.env', name ?? '', text ?? '']);
+    save(alice);
+    expect(git(alice, 'checkout -q -')).toMatchObject({ exitCode: 0 });
+    await alice.place.ok('secrets set -q app.env DB ours');
+    await alice.place.ok('team remove -q bob --yes');
+    save(alice);
+    expect(git(alice, 'merge -q side').exitCode).toBe(1);
+    const script = `sed -i -e '/^[<=>]\\{7\\}/d' -e '/DB=ours/d' "$1"`;
+    const environment = scriptedEditor(alice.place, script);
+    expect(await alice.place.run('edit app.env', { environment })).toMatchObject({
+      exitCode: 0,
+      stderr:
+        'coffer: warning: app.env: removed members may have written DB, NEW of "theirs": check before you save, which accepts what you keep\n' +
+        'Wrote app.env.\n',
+    });
+    expect(readFileSync(alice.place.file('app.env'), 'utf8')).toMatch(/^(?:\w+=coffer:app:v2:\S+\n){3}$/);
+    expect(await alice.place.ok('secrets decrypt --stdout app.env')).toBe('DB=theirs\nKEPT=same\nNEW=added');
+  });
 });

@@ -1,9 +1,11 @@
 import { statSync } from 'node:fs';
 import { isThere } from '../../ground/directories.ts';
+import { asCofferError } from '../../ground/errors.ts';
 import type { FileFormat, SecretFile } from '../../secret-files/format.ts';
 import { MAX_FILE_BYTES } from '../../secret-files/formats.ts';
 import { isSecret, RULES_NAME } from '../../secret-files/rules.ts';
 import { align } from '../../secret-files/three-way.ts';
+import { formatValue, type SealedValue } from '../../secret-files/value.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { refuseWayOut, unmergedSides } from '../repository/git.ts';
@@ -15,16 +17,16 @@ import { FILE, formatFor, replaceSecretFile, requireReadable, textOf } from '../
 import {
   type KnownValues,
   knownValues,
+  locatedIn,
   openFiles,
   requireFile,
   sealFiles,
 } from '../secret-files/transform.ts';
+import { openValues } from '../secret-files/values.ts';
 import type { Session } from '../session.ts';
+import type { CountedVersions } from '../team/team-keys.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import type { DraftFile } from './draft.ts';
-
-/** State of the file: decrypted, and with its ciphertexts. */
-type EditedState = Awaited<ReturnType<typeof stateOf>>;
 
 const EMPTY: Readonly<Record<FileFormat['name'], string>> = { dotenv: '', yaml: '', json: '{}\n' };
 /** Maximum number of names in a warning. */
@@ -70,11 +72,13 @@ export class Takeover {
       return new Takeover(session, target, { shown, base, known }, false);
     }
     const [was, ours, theirs] = await Promise.all([
-      stateOf(session, target, textOf(target.name, sides.base) || EMPTY[target.format.name]),
-      stateOf(session, target, textOf(target.name, sides.ours)),
-      stateOf(session, target, textOf(target.name, sides.theirs)),
+      sideOf(session, target, textOf(target.name, sides.base) || EMPTY[target.format.name]),
+      sideOf(session, target, textOf(target.name, sides.ours)),
+      sideOf(session, target, textOf(target.name, sides.theirs)),
     ]);
     const labels = ['ours', 'theirs'] as const;
+    warnOfDoubtful(session, target, { label: 'ours', state: ours }, theirs);
+    warnOfDoubtful(session, target, { label: 'theirs', state: theirs }, ours);
     const aligned = align(was.plain, ours.plain, theirs.plain, new Map());
     const shown = mergeFile({ ...aligned, labels }, directory).bytes.toString();
     return new Takeover(session, target, { shown, base, known: [ours, theirs, was] }, true);
@@ -115,10 +119,8 @@ export class Takeover {
       (place) => place.sealed === undefined && isSecret(place, undefined) && !old.has(place.name),
     );
     if (added.length === 0) return;
-    const names = added.slice(0, MOST_NAMES).map((place) => place.name);
-    const more = added.length > MOST_NAMES ? ` and ${added.length - MOST_NAMES} more` : '';
     this.#session.warn(
-      `no rule in ${RULES_NAME} is for ${name}, so these values are not encrypted: ${names.join(', ')}${more} (run "coffer secrets encrypt ${shellWord(name)} --key KEY")`,
+      `no rule in ${RULES_NAME} is for ${name}, so these values are not encrypted: ${someOf(added.map((place) => place.name))} (run "coffer secrets encrypt ${shellWord(name)} --key KEY")`,
     );
   }
 
@@ -163,20 +165,25 @@ export class Takeover {
       return files.keyFor(this.#session, { path, rule }, same?.value);
     });
     const distinct = new Map(keys.flatMap((key) => (key === undefined ? [] : [[idOf(key), key] as const])));
+    // The user has seen a value that a removed member may have written: kept, it is the user's.
+    const reusable = this.#knownValues((value) => !this.#known.some(({ doubtful }) => doubtful?.has(value)));
     let file = plain;
     for (const [id, key] of distinct) {
       const places = file.places.filter((_, index) => {
         const own = keys[index];
         return own !== undefined && idOf(own) === id;
       });
-      file = requireFile((await sealFiles(this.#session, [{ path, format, file, key, places, known }]))[0]);
+      const sealing = { path, format, file, key, places, known: reusable };
+      file = requireFile((await sealFiles(this.#session, [sealing]))[0]);
     }
     return file;
   }
 
   /** Returns the ciphertexts of all states, latest first. */
-  #knownValues(): KnownValues {
-    const all = this.#known.flatMap(({ values }) => [...values]);
+  #knownValues(isMeant: (value: SealedValue) => boolean = () => true): KnownValues {
+    const all = this.#known.flatMap(({ values }) =>
+      [...values].map(([name, known]) => [name, known.filter(({ value }) => isMeant(value))] as const),
+    );
     const byName = Map.groupBy(all, ([name]) => name);
     return new Map([...byName].map(([name, entries]) => [name, entries.flatMap(([, values]) => values)]));
   }
@@ -184,17 +191,82 @@ export class Takeover {
 
 const idOf = ({ mount, name }: KeyReference): string => `${mount}/${name}`;
 
+/** Decrypted state of a file. */
+interface EditedState {
+  readonly plain: SecretFile;
+  readonly values: KnownValues;
+  /** Values that removed members of a keyring may have written; in a side of a merge conflict only. */
+  readonly doubtful?: ReadonlySet<SealedValue>;
+}
+
 /**
  * Decrypts a state of the file.
  * @throws `conflict` for a readable value in the place of a secret: encrypted, it would look like one of the team's
  */
-async function stateOf(session: Session, { format, name, path, rulebook }: EditTarget, text: string) {
+async function stateOf(
+  session: Session,
+  { format, name, path, rulebook }: EditTarget,
+  text: string,
+  which?: CountedVersions,
+): Promise<EditedState> {
   const file = format.parse(text, name);
   const used = file.places.map((place) => ({ place }));
   await refuseReadable(session, rulebook, { path, format, file }, used);
-  const [result] = await openFiles(session, [{ path: name, format, file }]);
+  const [result] = await openFiles(session, [{ path: name, format, file }], undefined, which);
   const plain = requireFile(result);
   return { plain, values: knownValues(file, plain) };
+}
+
+/**
+ * Decrypts a side of a merge conflict. Its values may have been encrypted before a member was removed, and the conflict
+ * can only be resolved by a user who sees them.
+ * @throws as {@link stateOf}
+ */
+async function sideOf(session: Session, target: EditTarget, text: string): Promise<EditedState> {
+  const { format, name: path } = target;
+  const found = locatedIn({ path, file: format.parse(text, path) });
+  const results = found.length === 0 ? [] : await openValues(session, found);
+  const refused = found.filter((_, index) => asCofferError(results[index])?.kind === 'denied');
+  if (refused.length === 0) return stateOf(session, target, text);
+  const state = await stateOf(session, target, text, 'any');
+  const values = [...state.values.values()].flat();
+  const texts = new Set(refused.map(({ value }) => formatValue(value)));
+  return {
+    ...state,
+    doubtful: new Set(values.map(({ value }) => value).filter((value) => texts.has(formatValue(value)))),
+  };
+}
+
+/** Warns about values of a side that the user has to judge before saving; not about those that the other side vouches for. */
+function warnOfDoubtful(
+  session: Session,
+  { name: path }: EditTarget,
+  side: EditedSide,
+  other: EditedState,
+): void {
+  const names = [...side.state.values].flatMap(([name, known]) => {
+    const vouchedFor = other.values.get(name)?.filter(({ value }) => !other.doubtful?.has(value)) ?? [];
+    const isDoubtful = known.some(
+      ({ source, value }) =>
+        side.state.doubtful?.has(value) && !vouchedFor.some((other) => other.source === source),
+    );
+    return isDoubtful ? [name] : [];
+  });
+  if (names.length === 0) return;
+  session.warn(
+    `${path}: removed members may have written ${someOf(names)} of "${side.label}": check before you save, which accepts what you keep`,
+  );
+}
+
+interface EditedSide {
+  readonly label: string;
+  readonly state: EditedState;
+}
+
+/** Returns names for a message. */
+function someOf(names: readonly string[]): string {
+  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
+  return `${names.slice(0, MOST_NAMES).join(', ')}${more}`;
 }
 
 /** File that is edited. */
