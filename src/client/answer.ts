@@ -8,7 +8,7 @@ import {
   resultOf,
 } from '../operations/declaration/operation.ts';
 import { routesOf } from '../operations/declaration/route.ts';
-import { STRANGER_HINT, type WireAnswer } from './request.ts';
+import { STRANGER_HINT, TOO_MANY_REQUESTS, type WireAnswer } from './request.ts';
 
 const NO_CONTENT = 204;
 
@@ -27,12 +27,12 @@ export function readAnswer(operation: Operation, answer: WireAnswer): Outcome<un
   }
   if (operation.api === 'json-api') {
     if (isSuccess) return documentOutcome(status, members);
-    throw documentError(status, members);
+    throw documentError(answer, members);
   }
   if (operation.bare && isSuccess) return { data: members };
   if (isSuccess || isBatch(members)) return withResult(operation, dataOutcome(status, members), answer);
   if (isListOfNothing(operation, answer, members)) return { data: { keys: [] }, nothingListed: true };
-  throw dataError(status, members);
+  throw dataError(answer, members);
 }
 
 /**
@@ -53,7 +53,7 @@ export function readAnyAnswer({ method }: PathRequest, answer: WireAnswer): Outc
     return { ...dataOutcome(status, members), envelope: { request_id, lease_id, lease_duration, renewable } };
   }
   if (method === 'LIST' && isNothing(status, members)) return { data: { keys: [] }, nothingListed: true };
-  throw dataError(status, members);
+  throw dataError(answer, members);
 }
 
 const bareOutcome = (members: JsonObject): Outcome<unknown> =>
@@ -82,8 +82,11 @@ function readBody(answer: WireAnswer): JsonObject {
   throw strange(answer);
 }
 
-const strange = ({ status }: WireAnswer): CofferError =>
-  unavailable(`the server gave an unexpected response (status ${status})`, STRANGER_HINT);
+const strange = (answer: WireAnswer): CofferError =>
+  unavailable(
+    `the server gave an unexpected response (status ${answer.status})`,
+    limitHint(answer) ?? STRANGER_HINT,
+  );
 
 /** Whether it is a batch with failed items, which has an error's status and the complete result. */
 const isBatch = ({ data, errors }: JsonObject): boolean =>
@@ -161,7 +164,8 @@ function textsOf({ errors, data }: JsonObject): readonly string[] {
   return isObject(data) && typeof data['error'] === 'string' ? [data['error']] : [];
 }
 
-function dataError(status: number, members: JsonObject): CofferError {
+function dataError(answer: WireAnswer, members: JsonObject): CofferError {
+  const { status } = answer;
   const detailed = detailedError(members['coffer']);
   if (detailed !== undefined) return detailed;
   const texts = textsOf(members);
@@ -171,7 +175,7 @@ function dataError(status: number, members: JsonObject): CofferError {
     KINDS_OF_TEXTS.find(([known]) => known.test(message))?.[1] ?? DATA_KINDS[status] ?? 'unavailable';
   return kind === 'not-found' && texts.length === 0
     ? new CofferError(kind, 'not found')
-    : new CofferError(kind, message, HINTS[kind] ?? {});
+    : new CofferError(kind, message, limitHint(answer) ?? HINTS[kind] ?? {});
 }
 
 export const DENIED_HINT = {
@@ -191,6 +195,13 @@ const HINTS: Readonly<Partial<Record<ErrorKind, { readonly hint: string }>>> = {
   },
 };
 
+/** Returns the hint for a request that exceeds a rate limit, also after waiting. */
+function limitHint({ status, waitMs = 0 }: WireAnswer): { readonly hint: string } | undefined {
+  if (status !== TOO_MANY_REQUESTS) return undefined;
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  return { hint: `try again in ${seconds} s: the server limits the rate of requests` };
+}
+
 /** Message of a server that is sealed, or of an agent that has just lost its store. */
 export const SEALED_SERVER = 'the server is sealed';
 
@@ -202,7 +213,8 @@ export const UNSEEN_HINT = { hint: 'it does not exist, or the token is not allow
 /** Unwraps texts that Go prints as a list with one entry. */
 const unwrapped = (text: string): string => /^1 error occurred:\n\t\* (.*)\n\n$/s.exec(text)?.[1] ?? text;
 
-function documentError(status: number, { errors }: JsonObject): CofferError {
+function documentError(answer: WireAnswer, { errors }: JsonObject): CofferError {
+  const { status } = answer;
   const [first] = Array.isArray(errors) ? errors.filter(isObject) : [];
   const detailed = detailedError(first?.['meta']);
   if (detailed !== undefined) return detailed;
@@ -210,8 +222,8 @@ function documentError(status: number, { errors }: JsonObject): CofferError {
   const text = first?.['detail'] ?? first?.['title'] ?? `the server responded with status ${status}`;
   if (status === 401) return new CofferError(kind, 'the token is missing or not valid', DENIED_HINT);
   if (status === 503 && text === 'The store is sealed.') return sealedServer();
-  const hint = status === 404 ? UNSEEN_HINT : {};
-  return new CofferError(kind, String(text), hint);
+  const hint = status === 404 ? UNSEEN_HINT : limitHint(answer);
+  return new CofferError(kind, String(text), hint ?? {});
 }
 
 /** Parses the complete error, which Coffer servers include. */

@@ -7,8 +7,9 @@ import {
 } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import { getCACertificates } from 'node:tls';
-import { CofferError, invalid, unavailable } from '../ground/errors.ts';
+import { attempt, CofferError, invalid, unavailable } from '../ground/errors.ts';
 import { isLoopback } from '../ground/loopback.ts';
+import { isObject } from '../ground/objects.ts';
 import { pause } from '../ground/pause.ts';
 import { keepOwnAuthorities } from '../ground/tls-trust.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
@@ -19,6 +20,7 @@ import {
   type Bearer,
   perhapsDone,
   STRANGER_HINT,
+  TOO_MANY_REQUESTS,
   type Transport,
   type WireAnswer,
   type WireRequest,
@@ -94,16 +96,33 @@ const DEFAULT_MAX_ANSWER_BYTES = 256 * 1024 * 1024;
  */
 const IDLE_MS = 30_000;
 
-const TOO_MANY = 429;
-/** API that foreign servers limit the rate of. */
-const LIMITED = '/api/v2/';
+/** API that foreign servers limit the rate of. Its commands send many requests, and would stop half done. */
+const DOCUMENT_API = '/api/v2/';
+const DATA_API = '/v1/';
 const MOST_ATTEMPTS = 10;
 const MOST_WAIT_MS = 60_000;
 
 /** Returns the wait from the headers, which contain seconds with a fraction, in milliseconds. */
 function waitOf(headers: IncomingHttpHeaders): number {
   const seconds = Number(headers['x-ratelimit-reset'] ?? headers['retry-after']);
-  return Number.isFinite(seconds) && seconds >= 0 ? Math.min(MOST_WAIT_MS, Math.ceil(seconds * 1000)) : 1000;
+  return Number.isFinite(seconds) && seconds >= 0 ? Math.ceil(seconds * 1000) : 1000;
+}
+
+/**
+ * Returns the time to wait before the request is sent again; undefined if it is not, or not so late.
+ * @param waited time that it has waited already
+ */
+function pauseBefore({ target }: WireRequest, { waitMs, body }: WireAnswer, waited: number) {
+  if (waitMs === undefined) return undefined;
+  if (target.startsWith(DOCUMENT_API)) return Math.min(MOST_WAIT_MS, waitMs);
+  const isRefused = target.startsWith(DATA_API) && !isState(body);
+  return isRefused && waited + waitMs <= MOST_WAIT_MS ? waitMs : undefined;
+}
+
+/** Whether it is no error: a batch with failed items, and the health of a standby of Vault, can have the same status. */
+function isState(body: string): boolean {
+  const value: unknown = attempt(() => JSON.parse(body));
+  return isObject(value) && !Object.hasOwn(value, 'errors');
 }
 
 /** Sends requests to one server over persistent connections. */
@@ -145,21 +164,17 @@ export class HttpTransport implements Transport {
    * @throws `unavailable` if there is no response; `unconfirmed` if the request may have been carried out
    */
   async send(request: WireRequest): Promise<WireAnswer> {
-    for (let attempt = 1; ; attempt++) {
-      const { waitMs, ...answer } = await this.#sendOnce(request);
-      if (waitMs === undefined || attempt === MOST_ATTEMPTS || !request.target.startsWith(LIMITED))
-        return answer;
-      await pause(waitMs);
+    let waited = 0;
+    for (let attempts = 1; ; attempts++) {
+      const answer = await this.#sendOnce(request);
+      const wait = attempts < MOST_ATTEMPTS ? pauseBefore(request, answer, waited) : undefined;
+      if (wait === undefined) return answer;
+      await pause(wait);
+      waited += wait;
     }
   }
 
-  async #sendOnce({
-    method,
-    target,
-    headers,
-    body,
-    changes,
-  }: WireRequest): Promise<WireAnswer & { waitMs?: number | undefined }> {
+  async #sendOnce({ method, target, headers, body, changes }: WireRequest): Promise<WireAnswer> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const sent = this.#send(
       {
@@ -189,7 +204,7 @@ export class HttpTransport implements Transport {
         status: answer.statusCode ?? 0,
         contentType: answer.headers['content-type'] ?? '',
         body: await this.#bodyOf(answer),
-        waitMs: answer.statusCode === TOO_MANY ? waitOf(answer.headers) : undefined,
+        waitMs: answer.statusCode === TOO_MANY_REQUESTS ? waitOf(answer.headers) : undefined,
       };
     } catch (error) {
       const known = error instanceof CofferError ? error : this.#failure(reasonOf(error), error);

@@ -24,7 +24,12 @@ export interface WireAnswer {
   readonly status: number;
   readonly contentType: string;
   readonly body: string;
+  /** With 429: the time in milliseconds after which the server accepts requests again. */
+  readonly waitMs?: number | undefined;
 }
+
+/** Status of requests that exceed a rate limit. */
+export const TOO_MANY_REQUESTS = 429;
 
 /** Response timeout in milliseconds, the same as in Vault servers. */
 export const ANSWER_WITHIN_MS = 90_000;

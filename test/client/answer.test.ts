@@ -194,6 +194,34 @@ describe('an answer about a path', () => {
   });
 });
 
+describe('a refusal of one request too many', () => {
+  const asked = { method: 'GET', path: 'transit/keys/a', parameters: {} } as const;
+
+  it.each([
+    [{ waitMs: 3_600_000 }, 3600],
+    [{ waitMs: 1001 }, 2],
+    [{ waitMs: 0 }, 1],
+    [{}, 1],
+  ])('says when to try again: %j', (told, seconds) => {
+    const hint = `try again in ${seconds} s: the server limits the rate of requests`;
+    const told429 = (body: string) => ({ ...answered(429, body), ...told });
+    const ofData = told429('{"errors":["rate limit quota exceeded"]}');
+    const unavailable = { kind: 'unavailable', message: 'rate limit quota exceeded', hint };
+    expect(thrownBy(() => readAnyAnswer(asked, ofData))).toMatchObject(unavailable);
+    expect(thrownBy(() => readAnswer(encrypt, ofData))).toMatchObject(unavailable);
+    const document = told429('{"errors":[{"status":"429","title":"too many requests"}]}');
+    expect(thrownBy(() => readAnswer(listTags, document))).toMatchObject({
+      message: 'too many requests',
+      hint,
+    });
+    const page = told429('<h1>Slow down</h1>');
+    expect(thrownBy(() => readAnswer(encrypt, page))).toMatchObject({
+      message: 'the server gave an unexpected response (status 429)',
+      hint,
+    });
+  });
+});
+
 describe('a refusal of a request that is too large', () => {
   it('says what is for data of any size', () => {
     const answer = answered(413, '{"errors":["http: request body too large"]}');

@@ -256,7 +256,7 @@ describe('a client of something else', () => {
     expect(await rotate('http://127.0.0.1:1')).toMatchObject({ kind: 'unavailable' });
   });
 
-  it('waits as long as the API of organizations asks for, up to ten times, and for no other', async () => {
+  it('waits as long as the API of organizations asks for, up to ten times', async () => {
     const asked: string[] = [];
     let headers: Record<string, string> = {};
     let refusals = 0;
@@ -281,9 +281,6 @@ describe('a client of something else', () => {
     expect(asked.splice(0)).toHaveLength(9);
     expect((await refused(list(10, { 'retry-after': '0' }))).message).toBe('too many requests');
     expect(asked.splice(0)).toHaveLength(10);
-    refusals = 1;
-    expect(await ask(limited)).toMatchObject({ kind: expect.any(String) });
-    expect(asked).toEqual(['/v1/transit/keys/k']);
   });
 
   it('is told when the connection is to be used for something else', async () => {
