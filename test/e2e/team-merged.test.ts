@@ -90,6 +90,28 @@ describe('a merge of a file of a team', () => {
   );
 });
 
+describe('a removal without effect', () => {
+  it('is reported by each command about the team, and by those that read values only once', async () => {
+    const { alice, others } = await team('bob', 'carol', 'dave');
+    const [bob, carol] = others as [Person, Person, Person];
+    pull(bob);
+    await bob.place.ok('team remove -q dave --yes');
+    await alice.place.ok('team remove -q bob --yes');
+    push(alice);
+    save(bob);
+    git(bob, 'pull -q --no-rebase -X theirs origin main');
+    push(bob);
+    pull(carol);
+    const ignored = 'ignored, because bob was removed at the same time: bob removed dave';
+    const said = async (line: string): Promise<number> =>
+      (await carol.place.run(line)).stderr.split(ignored).length - 1;
+    expect(await said('secrets get app.env DB')).toBe(1);
+    expect(await said('secrets get app.env DB')).toBe(0);
+    expect(await said('team list')).toBe(1);
+    expect(await said('team settle --yes')).toBe(1);
+  });
+});
+
 describe('a merge conflict in a file of a team', () => {
   it('is resolved with an edit, which opens both sides and their base with a plain SSH key', async () => {
     const { alice } = await team();

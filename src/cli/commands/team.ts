@@ -255,7 +255,7 @@ export const check: OwnCommand = {
     'not a problem.',
   examples: [['coffer team check', 'Check before a release, or in CI']],
   async run(session, { options }) {
-    const checked = { isChecked: true, isQuiet: true };
+    const checked = { isChecked: true, reported: 'errors' as const };
     const keyring = await openKeyringHere(session, options, checked);
     const { place, state, roots } = keyring;
     const { strangers, blockers } = loadFacts(place.directory);

@@ -28,8 +28,8 @@ interface KeyringOpening {
   readonly place: KeyringPlace;
   /** Whether facts or values will be added, which requires a state without doubts. */
   readonly isChange?: boolean;
-  /** Whether only errors are reported. */
-  readonly isQuiet?: boolean;
+  /** What is reported: by default everything; of what has no effect, only what is new on this machine; or only errors. */
+  readonly reported?: 'news' | 'errors';
   /** ID that the user confirms. */
   readonly trusting?: string;
   /** Name of the member to be removed, whose incomplete facts are ignored. */
@@ -126,12 +126,17 @@ export async function openKeyring(session: Session, opening: KeyringOpening): Pr
     }
   }
   if (known !== store) memory.setKeyringAt(place.mark, store);
-  if (opening.isQuiet !== true) sayOddities(session, state);
+  if (opening.reported !== 'errors') {
+    const isNew = ({ id }: Fact): boolean => !remembered.told.has(id);
+    const isAgain = openedBy.get(session)?.has(store) === true;
+    const told = sayOddities(session, state, opening.reported === 'news' || isAgain ? isNew : () => true);
+    memory.noteTold(store, told.filter(isNew));
+  }
   refuseDoubts(session, state, opening, { ...loaded, names: remembered.names });
   // Facts loaded from all commits are not the working tree: nothing is learned from a branch that was never merged.
   if (opening.loaded === undefined)
     remembered = learn(state, memory, remembered, (line) => {
-      if (!isFirst && opening.isQuiet !== true) session.say(line);
+      if (!isFirst && opening.reported !== 'errors') session.say(line);
     });
   // A kept judgement was made of verified facts only.
   const marks = kept.judged === undefined ? [...state.good.values()].map(verifiedMark) : [];
@@ -140,17 +145,7 @@ export async function openKeyring(session: Session, opening: KeyringOpening): Pr
   const roots = new Roots(state, identities.keys, opened);
   session.atEnd(() => roots.close());
   const own = ownCards(identities.keys, state.cards);
-  return {
-    place,
-    state,
-    roots,
-    opened,
-    memory,
-    remembered,
-    identities,
-    ownCards: own,
-    card: own[0],
-  };
+  return { place, state, roots, opened, memory, remembered, identities, ownCards: own, card: own[0] };
 }
 
 /**

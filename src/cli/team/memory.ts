@@ -19,14 +19,14 @@ import { directoryOfMark, type KeyringPlace, keyringAbove } from './place.ts';
 /*
  * State of keyrings on this machine, in the user's state directory and never in a repository: the keyring of each
  * clone, the rules that were last used there, the removals seen in their order, the cards that a user here vouches for,
- * verified signatures, and the last judgement. Lists only
- * grow by lines that are appended whole, so that simultaneous commands lose nothing of each other.
+ * the changes without effect that were reported, verified signatures, and the last judgement. Lists only grow by lines
+ * that are appended whole, so that simultaneous commands lose nothing of each other.
  */
 
 const FILE_MODE = 0o600;
 /** Maximum length of the names of the persons that one removal removes, in characters. */
 const MOST_CHARACTERS = 400;
-const LINE = /^(seen|first|card|gone) ([0-9a-z]{32})(?: ([a-z0-9, -]{0,400}))? \.$/;
+const LINE = /^(seen|first|card|gone|told) ([0-9a-z]{32})(?: ([a-z0-9, -]{0,400}))? \.$/;
 
 const nameOfMark = (mark: string): string => createHash('sha256').update(mark).digest('hex').slice(0, 32);
 
@@ -38,6 +38,8 @@ export interface Remembered {
   readonly names: ReadonlyMap<string, string>;
   /** Cards that a user of this machine added or confirmed, or whose ID the user received. */
   readonly cards: ReadonlySet<string>;
+  /** Changes without effect that were reported to the user of this machine. */
+  readonly told: ReadonlySet<string>;
 }
 
 export class TeamMemory {
@@ -108,6 +110,7 @@ export class TeamMemory {
     let seen: string[] = [];
     const names = new Map<string, string>();
     const cards = new Set<string>();
+    const told = new Set<string>();
     // Each "first" line is inserted before the whole list, so consecutive ones are inserted together, in their order.
     let first: string[] = [];
     const settle = (): void => {
@@ -121,10 +124,11 @@ export class TeamMemory {
       else if (kind === 'seen' && !seen.includes(id)) seen.push(id);
       else if (kind === 'gone') seen = seen.filter((other) => other !== id);
       else if (kind === 'card') cards.add(id);
+      else if (kind === 'told') told.add(id);
       if (kind !== 'card' && text !== undefined) names.set(id, text);
     }
     settle();
-    return { seen, names, cards };
+    return { seen, names, cards, told };
   }
 
   /**
@@ -143,6 +147,14 @@ export class TeamMemory {
 
   noteCards(store: string, ids: readonly string[]): void {
     this.#append(store, 'card', ids);
+  }
+
+  noteTold(store: string, facts: readonly Pick<Fact, 'id'>[]): void {
+    this.#append(
+      store,
+      'told',
+      facts.map(({ id }) => id),
+    );
   }
 
   verified(store: string): ReadonlySet<string> {

@@ -57,21 +57,28 @@ export function warnOf(session: Session, texts: readonly string[]): void {
 export const ignoredFiles = (files: ReadonlyMap<string, string>): readonly string[] =>
   [...files].map(([path, why]) => `.coffer/${path} ${why}: the file is ignored`);
 
-/** Warns of facts that are refused or have no effect. */
-export function sayOddities(session: Session, state: Judgement): void {
+/**
+ * Warns of files that are no facts, and of facts without effect.
+ * @param isMeant filter of the facts without effect
+ * @returns the facts that were reported
+ */
+export function sayOddities(
+  session: Session,
+  state: Judgement,
+  isMeant: (fact: Fact) => boolean,
+): readonly Fact[] {
   warnOf(session, ignoredFiles(state.refused));
-  const undone = state.undone.map(
-    (fact) =>
-      `ignored, because ${nameOf(state, fact.by)} was removed at the same time: ${tell(state, fact)} ` +
-      `(to remove ${fact.without[0]?.name} anyway, run "coffer team remove ${fact.without[0]?.name}")`,
-  );
-  warnOf(session, undone);
-  const caught = state.caught.map(
-    ({ card, by }) =>
-      `ignored: ${nameOf(state, by)} added ${card.name} again, but did not know of the removal ` +
-      `(to add ${card.name} anyway, run "coffer team add ${card.name}" again)`,
-  );
-  warnOf(session, caught);
+  const undone = state.undone.filter(isMeant);
+  const tellUndone = (fact: Fact): string =>
+    `ignored, because ${nameOf(state, fact.by)} was removed at the same time: ${tell(state, fact)} ` +
+    `(to remove ${fact.without[0]?.name} anyway, run "coffer team remove ${fact.without[0]?.name}")`;
+  warnOf(session, undone.map(tellUndone));
+  const caught = state.caught.filter(isMeant);
+  const tellCaught = ({ card, by }: CardFact): string =>
+    `ignored: ${nameOf(state, by)} added ${card.name} again, but did not know of the removal ` +
+    `(to add ${card.name} anyway, run "coffer team add ${card.name}" again)`;
+  warnOf(session, caught.map(tellCaught));
+  return [...undone, ...caught];
 }
 
 /* What a merge or an interrupted removal has left open, which an admin completes with `coffer team settle`. */

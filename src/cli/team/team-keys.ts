@@ -165,7 +165,7 @@ export class TeamKeys {
         place: this.place,
         isChange: how === 'change',
         // Warnings are printed once per command.
-        isQuiet: this.#opened.size > 0 || how === 'merge',
+        reported: this.#opened.size > 0 || how === 'merge' ? 'errors' : 'news',
         loaded: how === 'merge' ? this.#ofAllCommits() : undefined,
       }),
     );
