@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../src/ground/random.ts';
 import { freshIdentity, recipientOfIdentity } from '../../src/transit/envelope/age/recipients.ts';
-import { factsOf, git, type Person, pull, push, team } from './team-people.ts';
+import { factsOf, git, type Person, pull, push, save, team } from './team-people.ts';
 
 const only = ([person]: readonly Person[]): Person => {
   if (person === undefined) throw new RangeError('there is nobody');
@@ -18,6 +18,28 @@ function addAsPrinted(person: Person, printed: string): void {
 const untracked = (person: Person): string => git(person, 'ls-files --others').stdout;
 const names = async ({ place }: Person): Promise<readonly string[]> =>
   ((await place.json('team list')) as { members: { name: string }[] }).members.map(({ name }) => name);
+
+describe('a commit of values from another branch', () => {
+  it('is refused by the hook without the version of the key, which only the other branch has', async () => {
+    const { alice } = await team();
+    await alice.place.ok('secrets git-setup -q');
+    save(alice);
+    expect(git(alice, 'branch older')).toMatchObject({ exitCode: 0 });
+    await alice.place.ok('team key rotate -q app --yes');
+    await alice.place.ok('secrets rewrap -q app.env');
+    save(alice);
+    const newer = git(alice, 'rev-parse HEAD').stdout.trim();
+    expect(git(alice, 'checkout -q older')).toMatchObject({ exitCode: 0 });
+    expect(git(alice, ['checkout', newer, '--', 'app.env'])).toMatchObject({ exitCode: 0 });
+    const refused = git(alice, ['commit', '-q', '-m', 'values']);
+    expect(refused.exitCode).not.toBe(0);
+    expect(refused.stderr).toContain(
+      'app.env needs version 2 of key "app", which is not in .coffer (merge the branch that has it)',
+    );
+    expect(git(alice, ['checkout', newer, '--', '.coffer'])).toMatchObject({ exitCode: 0 });
+    expect(git(alice, ['commit', '-q', '-m', 'values'])).toMatchObject({ exitCode: 0 });
+  });
+});
 
 describe('a change of a keyring', () => {
   it('prints the git command after which a commit contains all of it, for each command that changes one', async () => {

@@ -180,7 +180,9 @@ async function reportLackingFacts(session: Session, files: readonly ReadFile[]):
   );
   for (const { path, what, keyring, fact } of lacking)
     session.fail(
-      `${path} needs ${what}, but ${keyring}/${fact} is not staged (run "git add ${shellWord(fromHere(keyring))}")`,
+      fact === undefined
+        ? `${path} needs ${what}, which is not in ${keyring} (merge the branch that has it)`
+        : `${path} needs ${what}, but ${keyring}/${fact} is not staged (run "git add ${shellWord(fromHere(keyring))}")`,
     );
   return lacking.length > 0;
 }

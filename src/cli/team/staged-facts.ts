@@ -1,9 +1,11 @@
+import { readdirSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
+import { attempt } from '../../ground/errors.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import type { SealedValue } from '../../secret-files/value.ts';
 import { idsNeededBy } from '../../team/fact.ts';
 import { contentsOf, stagedFiles } from '../repository/git.ts';
-import { keyringAbove } from './place.ts';
+import { type KeyringPlace, keyringAbove } from './place.ts';
 import { factIn, untrackedFacts } from './witness.ts';
 
 /*
@@ -11,7 +13,7 @@ import { factIn, untrackedFacts } from './witness.ts';
  * out: without them, colleagues cannot decrypt the values, and a removed member remains in.
  */
 
-/** Staged file that needs a fact which git does not track. */
+/** Staged file that needs a fact which the commit would not have. */
 interface LackingFile {
   /** Path of the file, from the top of the working tree. */
   readonly path: string;
@@ -19,12 +21,12 @@ interface LackingFile {
   readonly what: string;
   /** Directory of the keyring, from the top of the working tree. */
   readonly keyring: string;
-  /** Path of the fact, below that directory. */
-  readonly fact: string;
+  /** Path of the fact, below that directory; undefined if the working tree does not have it either. */
+  readonly fact?: string;
 }
 
 /**
- * Returns the staged files that need facts of their keyring which git does not track. Neither a key nor trust in the
+ * Returns the staged files that need facts of their keyring which git does not track or which are missing. Neither a key nor trust in the
  * keyring is needed.
  * @param top top of the working tree
  * @param files staged files with their encrypted values
@@ -33,30 +35,30 @@ export function filesLackingFacts(
   top: string,
   files: readonly { readonly path: string; readonly values: readonly SealedValue[] }[],
 ): readonly LackingFile[] {
-  const untrackedBy = new Map<string, readonly string[]>();
+  const known = new Map<string, PresentFacts>();
   const lacking = (
     path: string,
     folder: string,
-    needs: (untracked: readonly string[]) => readonly Need[],
+    needs: (present: PresentFacts) => readonly Need[],
   ): readonly LackingFile[] => {
     const place = keyringAbove(join(top, folder), () => false);
     if (place === undefined) return [];
-    const untracked = untrackedBy.get(place.directory) ?? untrackedFacts(place);
-    untrackedBy.set(place.directory, untracked);
+    const present = known.get(place.directory) ?? presentFacts(place);
+    known.set(place.directory, present);
     const keyring = relative(top, place.directory).split(sep).join('/');
-    return needs(untracked).map(({ what, fact }) => ({ path, what, keyring, fact }));
+    return needs(present).map((need) => ({ path, keyring, ...need }));
   };
   const facts = stagedFiles(top).filter(({ path }) => FACT.test(path));
   return [
     ...files.flatMap(({ path, values }) =>
-      lacking(path, dirname(path), (untracked) => needsOfValues(values, untracked)),
+      lacking(path, dirname(path), (present) => needsOfValues(values, present)),
     ),
     ...[...contentsOf(top, facts)].flatMap(([{ path }, bytes]) => {
       const [, folder = '', inside = ''] = FACT.exec(path) ?? [];
       // A file that is not a fact needs none; other checks report it.
       const fact = Buffer.isBuffer(bytes) ? factIn(inside, bytes) : undefined;
       const ids = fact === undefined ? [] : idsNeededBy(fact);
-      return lacking(path, folder, (untracked) => needsOfFact(ids, untracked));
+      return lacking(path, folder, ({ untracked }) => needsOfFact(ids, untracked));
     }),
   ];
 }
@@ -66,16 +68,35 @@ const FACT = /^(.*\/)?\.coffer\/((?:[a-z]+\/)?[^/]+\.[0-9a-z]{32})$/;
 
 type Need = Pick<LackingFile, 'what' | 'fact'>;
 
-/** Returns the versions of keys that encrypt values; all of a number, since only decrypting shows which one it is. */
-function needsOfValues(values: readonly SealedValue[], untracked: readonly string[]): readonly Need[] {
+/** Facts in the working tree, as paths below the directory of the keyring. */
+interface PresentFacts {
+  readonly untracked: readonly string[];
+  /** Those of keys. */
+  readonly keys: readonly string[];
+}
+
+const presentFacts = (place: KeyringPlace): PresentFacts => ({
+  untracked: untrackedFacts(place),
+  keys: (attempt(() => readdirSync(join(place.directory, KEYS))) ?? []).map((name) => `${KEYS}/${name}`),
+});
+
+const KEYS = 'keys';
+
+/**
+ * Returns the versions of keys that encrypt values and that the commit would not have; of untracked ones all of a
+ * number, since only decrypting shows which one it is. A key without any version is not of this keyring.
+ */
+function needsOfValues(values: readonly SealedValue[], { untracked, keys }: PresentFacts): readonly Need[] {
+  const ofKeyring = values.filter(({ mount }) => mount === DEFAULT_MOUNT);
   const versions = new Map(
-    values
-      .filter(({ mount }) => mount === DEFAULT_MOUNT)
-      .map(({ key, version }) => [`keys/${key}.v${version}.`, `version ${version} of key "${key}"`]),
+    ofKeyring.map(({ key, version }) => [`${KEYS}/${key}.v${version}.`, { key, version }]),
   );
-  return [...versions].flatMap(([start, what]) =>
-    untracked.filter((fact) => fact.startsWith(start)).map((fact) => ({ what, fact })),
-  );
+  return [...versions].flatMap(([start, { key, version }]): readonly Need[] => {
+    const what = `version ${version} of key "${key}"`;
+    if (keys.some((fact) => fact.startsWith(start)))
+      return untracked.filter((fact) => fact.startsWith(start)).map((fact) => ({ what, fact }));
+    return keys.some((fact) => fact.startsWith(`${KEYS}/${key}.v`)) ? [{ what }] : [];
+  });
 }
 
 const needsOfFact = (ids: readonly string[], untracked: readonly string[]): readonly Need[] =>
