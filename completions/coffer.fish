@@ -3876,7 +3876,7 @@ complete -c coffer -n '__coffer_at '\''team list'\''' -l no-prompt -d 'Never pro
 complete -c coffer -n '__coffer_at '\''team list'\''' -l yes -s y -d 'Answer yes to all confirmation prompts.'
 complete -c coffer -n '__coffer_at '\''team list'\''' -l help -s h -d 'Show help.'
 complete -c coffer -n '__coffer_at '\''team add'\'' 1' -F
-complete -c coffer -n '__coffer_at '\''team add'\''' -l admin -d 'Allow the member to change the team and its keys; needs an ssh-ed25519 key.'
+complete -c coffer -n '__coffer_at '\''team add'\''' -l admin -d 'Allow the member to change the team and its keys; RECIPIENT must be an ssh-ed25519 key.'
 complete -c coffer -n '__coffer_at '\''team add'\''' -l new -d 'Create a key for the member and print its private key once.'
 complete -c coffer -n '__coffer_at '\''team add'\''' -l identity -r -F -d 'File with your private key (age or SSH). Default: $COFFER_IDENTITY or $COFFER_IDENTITY_FILE, else all keys found in ~/.config/coffer/identity, ~/.ssh/id_ed25519, ~/.ssh/id_rsa, $SOPS_AGE_KEY_FILE and ~/.config/sops/age/keys.txt.'
 complete -c coffer -n '__coffer_at '\''team add'\''' -l store -x -a '(__fish_complete_directories (commandline -ct))' -d 'Store to use: directory, or postgres://USER@HOST/DATABASE.'

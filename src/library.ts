@@ -126,7 +126,7 @@ const OWN_WORDS: readonly (readonly [RegExp, string])[] = [
   [/, or use --store or COFFER_STORE$/, ', or give another location'],
   [/, or choose another location with --store$/, ', or choose another location'],
   [/\buse --force\b/, 'use force: true'],
-  [/^use --org NAME or set COFFER_ORG;.*$/, 'give the parameter organization'],
+  [/^use --org NAME or set COFFER_ORG$/, 'give the parameter organization'],
   [/^use --org NAME or set COFFER_ORG, or /, ''],
 ];
 

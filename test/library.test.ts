@@ -122,6 +122,9 @@ describe('the library', () => {
     await expect(coffer.transit.keys.rotate({ name: 'one' })).rejects.toMatchObject({
       hint: 'use force: true to rotate it anyway',
     });
+    await expect(coffer.transit.keys.tag({ name: 'one', tags: ['a'] })).rejects.toMatchObject({
+      hint: 'give the parameter organization',
+    });
   });
 
   it('tells a wrong secret, none, one of another kind and a closed store apart', async () => {

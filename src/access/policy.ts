@@ -161,6 +161,7 @@ function capabilitiesOf(path: string, members: RuleMembers): Capabilities {
 function oldCapabilities(path: string, entry: HclEntry | undefined): readonly string[] {
   if (entry === undefined) return [];
   const word = scalarOf(entry.value);
+  if (word === undefined) throw mustBe(path, entry, 'a quoted string: deny, read, write or sudo');
   const words =
     typeof word === 'string' && Object.hasOwn(OLD_POLICIES, word) ? OLD_POLICIES[word] : undefined;
   if (words === undefined)

@@ -30,7 +30,8 @@ export async function everyPage<R = unknown>(
     allPages(
       async (number, size) => {
         const { data } = await from.run(operation, { ...raw, 'page[number]': number, 'page[size]': size });
-        if (data === undefined) throw new CofferError('unavailable', 'unexpected response: no page');
+        if (data === undefined)
+          throw new CofferError('unavailable', 'unexpected response of the server: it has no page');
         return data as ListDocument<R>;
       },
       PAGE_SIZE,

@@ -1,8 +1,10 @@
+import { isUtf8 } from 'node:buffer';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect, isExposed, parseAddress } from '../client/http-transport.ts';
-import { asCofferError, type CofferError, expected, invalid, withOtherHint } from '../ground/errors.ts';
-import type { Runner } from '../operations/declaration/operation.ts';
+import { asCofferError, CofferError, expected, invalid, withOtherHint } from '../ground/errors.ts';
+import { CERTIFICATE_HINT } from '../ground/pem.ts';
+import { type Runner, STORE_SECRET } from '../operations/declaration/operation.ts';
 import { readFileWhole } from './files/in-file.ts';
 import { inputText } from './files/input.ts';
 import { type Environment, variable } from './given.ts';
@@ -52,9 +54,10 @@ export async function tokenFor(session: Session, address: string): Promise<Found
 /** Returns a client whose errors tell what to do about the token. */
 export function runnerWith(session: Session, address: string, { token, kept, from }: FoundToken): Runner {
   const client = connectTo(session, address, token);
-  if (kept === undefined && token !== undefined && from === undefined) return client;
   const refused = async (error: unknown): Promise<never> => {
     const known = expected(error, 'denied');
+    if (known.field === STORE_SECRET) throw ofAgent(session, known);
+    if (kept === undefined && token !== undefined && from === undefined) throw known;
     if (kept !== undefined) throw await ofKeptToken(known, kept, client);
     // Servers answer a missing token in the same way as a wrong one.
     throw token === undefined || from === undefined
@@ -66,6 +69,13 @@ export function runnerWith(session: Session, address: string, { token, kept, fro
     run: (...call) => client.run(...call).catch(refused),
     at: (asked) => client.at(asked).catch(refused),
   };
+}
+
+/** Returns the error of an agent that requires the secret of its store, which an address has no place for. */
+function ofAgent({ addressVariable }: Session, { kind, message, cause }: CofferError): CofferError {
+  const step = addressVariable === undefined ? 'omit --address' : `run "unset ${addressVariable}"`;
+  const hint = `this address is that of an agent, which takes no secret: ${step}, and name the store with --store or COFFER_STORE`;
+  return new CofferError(kind, message, { hint, cause });
 }
 
 /**
@@ -107,9 +117,10 @@ export function warnOfReaders(session: Session, address: string): void {
 export function authoritiesOf(environment: Environment): string | undefined {
   const named = firstSet(environment, ['COFFER_CACERT', 'VAULT_CACERT']);
   if (named === undefined) return undefined;
-  const text = publicText(named);
+  const bytes = readFileWhole(named.value, named.name, MAX_CA_BYTES);
+  const text = isUtf8(bytes) ? bytes.toString() : '';
   if (CERTIFICATE.test(text)) return text;
-  throw invalid(`no certificate in ${named.value}`, { field: named.name, hint: 'use a PEM file' });
+  throw invalid(`no certificate in ${named.value}`, { field: named.name, hint: CERTIFICATE_HINT });
 }
 
 /** First line of a certificate in PEM, in all forms that OpenSSL reads. */
@@ -162,7 +173,7 @@ function warnOfForeignSocket(session: Session, address: string): void {
 }
 
 const NO_TOKEN =
-  'no token given: use "coffer login", COFFER_TOKEN or --token-file; the owner of the store creates the first token on the server with "coffer token create --store DIRECTORY"';
+  'no token given: use "coffer login", COFFER_TOKEN or --token-file; the owner of the store creates the first token on the server with "coffer token create --store STORE"';
 
 /** Message about a token that a request names, such as that of "token lookup TOKEN"; the one that asks was accepted. */
 const NAMED_TOKEN = /^bad token$/;

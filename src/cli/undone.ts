@@ -1,6 +1,6 @@
 import { asCofferError, type CofferError, failedAfter, unavailable, unconfirmed } from '../ground/errors.ts';
 import { changesSomething, type Operation } from '../operations/declaration/operation.ts';
-import type { Undoing } from '../operations/declaration/undoing.ts';
+import type { Lasting, Undoing } from '../operations/declaration/undoing.ts';
 import type { Session } from './session.ts';
 
 /**
@@ -41,11 +41,13 @@ function unreadText(why: unknown, isCopied: boolean): string {
  */
 async function undone(
   session: Session,
-  undoing: Undoing | undefined,
+  undoing: Undoing | Lasting | undefined,
   unread: string,
   why: unknown,
 ): Promise<CofferError> {
-  if (undoing === undefined) return unavailable(unread, { hint: 'create another one', cause: why });
+  if (undoing === undefined) return unavailable(unread, { cause: why });
+  if ('lasts' in undoing)
+    return unavailable(`${unread}; ${undoing.lasts}`, { hint: 'create another one', cause: why });
   const { operation, raw, what, hint } = undoing;
   try {
     await (await session.runner()).run(operation, raw);

@@ -3,6 +3,10 @@ import { attempt } from './errors.ts';
 
 /** Textual encodings (RFC 7468). */
 
+/** Hint about a file without a certificate in PEM: one in DER, or a file with a key. */
+export const CERTIFICATE_HINT =
+  'use a certificate in PEM, which has the line "-----BEGIN CERTIFICATE-----"; to convert one in DER, run "openssl x509 -inform der -in FILE -out NEW"';
+
 interface PemBlock {
   /** Label after BEGIN: `CERTIFICATE`. */
   readonly label: string;

@@ -160,7 +160,7 @@ export class Control implements ServerState {
       // A wrong key is an error of the caller; with the status of a sealed server, clients would retry.
       throw invalid(ownWords('unseal failed, invalid key'), {
         field: 'key',
-        hint: 'run "coffer status --store DIRECTORY" on the server to see what unlocks the store',
+        hint: 'run "coffer status --store STORE" on the server to see what unlocks the store',
       });
     }
     this.#keys = keys;

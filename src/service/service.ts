@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { AuditLog } from '../access/audit-log.ts';
 import { asCofferError, CofferError, ownWords, sealed } from '../ground/errors.ts';
 import { inTime } from '../ground/pause.ts';
+import { collectionOf } from '../mounts/mounts.ts';
 import { openCore } from '../operations/core.ts';
 import type { Core, ServerState } from '../operations/declaration/operation.ts';
 import type { Location } from '../store/backends/backend-kind.ts';
@@ -12,7 +13,7 @@ import { openStore } from '../store/open.ts';
 import type { SealedStore } from '../store/sealed/sealed-store.ts';
 import type { Store } from '../store/store.ts';
 import type { Dialect } from '../transit/engine.ts';
-import { MessageCounts } from '../transit/message-counts.ts';
+import { type ManyMessages, MessageCounts } from '../transit/message-counts.ts';
 import { applyCacheSize } from '../transit/mount-settings.ts';
 import { rotateDueKeys } from '../transit/rotation.ts';
 import type { Member } from './control.ts';
@@ -247,15 +248,17 @@ export class Service implements Member {
     return new MessageCounts({
       store,
       step: isLane ? LANE_COUNT_STEP : COUNT_STEP,
-      reached: (messages) => {
-        this.#options.log.warn(
-          'a key version has encrypted very many messages: rotate the key with "coffer transit keys rotate NAME"',
-          {
-            messages,
-          },
-        );
-      },
+      reached: (reached) => void this.#sayManyMessages(reached),
     });
+  }
+
+  async #sayManyMessages({ settings, ...reached }: ManyMessages): Promise<void> {
+    const mounts = await this.#served?.core.mounts.list('transit').catch(() => []);
+    const mount = mounts?.find((each) => collectionOf(each, 'config') === settings)?.path;
+    this.#options.log.warn(
+      'a key version has encrypted very many messages: rotate the key with "coffer transit keys rotate NAME"',
+      { mount, ...reached },
+    );
   }
 
   /** Counts that are not written in time are lost: sealing and exiting do not wait for the write lock. */

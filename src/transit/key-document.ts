@@ -116,7 +116,7 @@ export function requireKeyName(name: string, field: string): string {
     name.includes('/') ? ownWords('key names cannot be paths') : `key name ${shown} is not allowed`,
     {
       field,
-      hint: 'use letters, digits and "_", inside the name also "-" and "."',
+      hint: 'use letters, digits, "_", "-" and "."; the name must begin and end with a letter, a digit or "_"',
     },
   );
 }

@@ -34,6 +34,8 @@ interface CountCollection {
 
 interface Count {
   readonly ref: DocumentRef;
+  /** Name of the key. */
+  readonly key: string;
   readonly version: number;
   readonly madeAt: string;
   /** Count of all processes at the last write; undefined until it was read. */
@@ -42,12 +44,21 @@ interface Count {
   messages: number;
 }
 
+/** Version of a key that has reached a threshold. */
+export interface ManyMessages {
+  /** Collection of the settings of the key's mount. */
+  readonly settings: string;
+  readonly key: string;
+  readonly version: number;
+  readonly messages: number;
+}
+
 interface MessageCountsOptions {
   readonly store: Store;
   /** The count of a version is written to the store once it has grown by this many messages since the last write. */
   readonly step: number;
-  /** Called when a version has reached a threshold. */
-  readonly reached: (messages: number) => void;
+  /** Called when a version of a key has reached a threshold. */
+  readonly reached: (reached: ManyMessages) => void;
 }
 
 export class MessageCounts {
@@ -109,18 +120,19 @@ export class MessageCounts {
   async #write(least: number): Promise<void> {
     for (const count of [...this.#counts.values()].filter(({ messages }) => messages >= least)) {
       const taken = count.messages;
-      const key = String(count.version);
-      const { madeAt } = count;
+      const id = String(count.version);
+      const { key, version, madeAt } = count;
       const { before, after } = await this.#options.store.transact(async (tx) => {
         const versions = (await tx.get<CountDocument>(count.ref))?.versions ?? {};
-        const known = versions[key]?.madeAt === madeAt ? versions[key].messages : 0;
-        tx.put(count.ref, { versions: { ...versions, [key]: { madeAt, messages: known + taken } } });
+        const known = versions[id]?.madeAt === madeAt ? versions[id].messages : 0;
+        tx.put(count.ref, { versions: { ...versions, [id]: { madeAt, messages: known + taken } } });
         return { before: known, after: known + taken };
       });
       count.messages -= taken;
       count.written = after;
       for (const mark of [MANY_MESSAGES, TOO_MANY_MESSAGES]) {
-        if (before < mark && after >= mark) this.#options.reached(after);
+        if (before < mark && after >= mark)
+          this.#options.reached({ settings: count.ref.collection, key, version, messages: after });
       }
     }
   }
@@ -132,6 +144,7 @@ export class MessageCounts {
     if (known?.madeAt === madeAt) return known;
     const count: Count = {
       ref: refOf(engine.settings, name),
+      key: name,
       version,
       madeAt,
       written: undefined,

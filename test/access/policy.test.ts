@@ -103,7 +103,10 @@ describe('a policy in JSON', () => {
 
 describe('a policy with a mistake is refused', () => {
   it.each([
-    ['path "a" { policy = ["read"] }', 'path "a": invalid policy "undefined"'],
+    [
+      'path "a" { policy = ["read"] }',
+      'path "a": policy on line 1 must be a quoted string: deny, read, write or sudo',
+    ],
     ['path "a" { policy = 7 }', 'path "a": invalid policy "7"'],
     ['path { "a" "b" { } }', 'line 1, column 8: expected one pattern after path, e.g. path "transit/keys/*"'],
     ['path { name = "x" }', 'line 1, column 8: expected a block'],

@@ -24,7 +24,7 @@ it('a list is read page by page, and one that ends in an answer without a page i
   const { gathered: cut } = await listed([page(['a'], 2), undefined]);
   expect(await refused(cut)).toEqual({
     kind: 'unavailable',
-    message: 'unexpected response: no page',
+    message: 'unexpected response of the server: it has no page',
     field: undefined,
   });
 });

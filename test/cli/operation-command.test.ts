@@ -142,7 +142,7 @@ describe('the command of an operation', () => {
     [
       'an illegal name',
       ['a b', 'x'],
-      'coffer: NAME: invalid value "a b" (use letters, digits and "_", inside the name also "-" and ".")\n',
+      'coffer: NAME: invalid value "a b" (use letters, digits, "_", "-" and "."; the name must begin and end with a letter, a digit or "_")\n',
     ],
     [
       'a number that is none',

@@ -35,6 +35,15 @@ describe('the name of another program before its own words', () => {
     expect(await pasted(here, said, { KEY: 'app', NAME: 'rel' }, { input: '' })).toEqual([command]);
   });
 
+  it.each([
+    ['gpg -c new', 'transit envelope encrypt --passphrase --in FILE'],
+    ['gpg -ac new', 'transit envelope encrypt --passphrase --in FILE'],
+    ['pass -c db', 'secrets get FILE db --copy'],
+  ])('decides what the option -c means: %s', async (line, command) => {
+    const here = await withFiles();
+    expect(await here.refused(line, 2)).toContain(`(did you mean "coffer ${command}"? see`);
+  });
+
   it('is left out where the rest is a command as it stands, which is not repeated: it may have a secret', async () => {
     const here = await withFiles();
     for (const line of ['vault login s.SECRET', 'coffer transit encrypt app SECRET', 'bao login SECRET']) {

@@ -83,13 +83,13 @@ describe('the certificates of a client', () => {
     ['COFFER_CLIENT_CERT', 'COFFER_CLIENT_CERT: client certificate and key must be set together'],
     ['COFFER_CLIENT_KEY', 'COFFER_CLIENT_KEY: client certificate and key must be set together'],
     ['VAULT_CLIENT_KEY', 'VAULT_CLIENT_KEY: client certificate and key must be set together'],
-    ['COFFER_CACERT', 'no certificate in pem'],
-  ])('are refused where %s alone is set, or has none', async (name, said) => {
+    ['COFFER_CACERT', 'no certificate in pem (use a certificate in PEM, which has the line'],
+    ['VAULT_CACERT', 'no certificate in der (use a certificate in PEM', 'der'],
+  ])('are refused where %s alone is set, or has none', async (name, said, file = 'pem') => {
     const here = make();
+    here.write('der', Uint8Array.of(0x30, 0x82, 0x01, 0x80, 0xff));
     here.write('pem', '-----BEGIN PRIVATE KEY-----\n');
-    expect(await here.refused(LINE, 2, { environment: { [name]: 'pem', COFFER_TOKEN: 't' } })).toContain(
-      said,
-    );
+    expect(await here.refused(LINE, 2, { environment: { [name]: file, COFFER_TOKEN: 't' } })).toContain(said);
   });
 });
 

@@ -53,6 +53,14 @@ describe('other programs that ask an agent', () => {
     expect(await place.ok('agent env', other)).not.toContain('SSH_AUTH_SOCK');
     expect(await place.ok('agent env --ssh', other)).toContain(`SSH_AUTH_SOCK='${ssh}'`);
     const { stdout: token } = await place.shell('eval "$(coffer agent env)"; printf %s "$VAULT_TOKEN"');
+    const there = place.with({
+      COFFER_STORE: undefined,
+      COFFER_ADDR: `unix:${socket}`,
+      COFFER_TOKEN: 'agent',
+    });
+    expect(await there.refused('token create', 4)).toBe(
+      'coffer: the secret of the store is required, because what the command prints or allows can be used even while the store is locked (this address is that of an agent, which takes no secret: run "unset COFFER_ADDR", and name the store with --store or COFFER_STORE)',
+    );
     const plaintext = base64('hello');
     for (const headers of [{}, { 'x-vault-token': token }, { 'x-vault-token': 's.of-another-server' }]) {
       const made = await over(socket, 'PUT', '/v1/transit/encrypt/app', { plaintext }, headers);

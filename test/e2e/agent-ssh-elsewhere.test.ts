@@ -84,7 +84,10 @@ describe('an agent of ssh needs --address', () => {
     await owner.ok(`token revoke ${token} --yes`);
     expect(await client.sign(laptop?.blob ?? Buffer.alloc(0), message)).toBeUndefined();
     expect(await place.refused(`agent run --address ${address}`, 2)).toContain('no key to offer');
-    expect(await place.refused('agent run --ssh laptop', 2)).toContain('needs --address');
+    expect(await place.refused('agent run --ssh laptop', 2)).toContain(
+      '--ssh needs --address (to offer keys of a store, run "coffer agent offer laptop --ssh")',
+    );
+    expect(await place.refused('agent run --confirm', 2)).toContain('run "coffer agent offer NAME --ssh")');
   });
 
   it('leaves nothing behind', async () => {

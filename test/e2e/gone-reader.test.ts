@@ -98,6 +98,10 @@ describe('whoever goes by the exit code alone, and reads nothing', () => {
       });
     }
     expect(await place.ok('token list -o json')).toBe(tokens);
+    const { text } = await unread('stdout', 'token create --ttl 1h --type batch --policy default');
+    expect(text).toBe(
+      'coffer: standard output was closed before the result was written; the batch token cannot be revoked, and stays valid until it expires (create another one)\n',
+    );
   });
 
   it('is not invited to rotate again when the answer finds no room', async () => {

@@ -38,8 +38,18 @@ const login = (exitCode: number): Promise<string> =>
 describe('a login that is answered by somebody else', () => {
   it.each<[string, unknown, number, string]>([
     ['nothing of a login', { data: { ok: true } }, 1, 'no token (check that the path is a login method)'],
-    ['a token that is none', { data: null, auth: { client_token: 7 } }, 1, 'unexpected response: no token'],
-    ['an empty token', { data: null, auth: { client_token: '' } }, 1, 'unexpected response: no token'],
+    [
+      'a token that is none',
+      { data: null, auth: { client_token: 7 } },
+      1,
+      'unexpected response of the server: it has no token',
+    ],
+    [
+      'an empty token',
+      { data: null, auth: { client_token: '' } },
+      1,
+      'unexpected response of the server: it has no token',
+    ],
     [
       'a second factor',
       { data: null, auth: { client_token: '', mfa_requirement: { mfa_request_id: 'a' } } },

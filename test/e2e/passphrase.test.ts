@@ -79,6 +79,11 @@ describe('coffer passphrase change', () => {
     expect(missing).not.toContain('does not unlock the store');
     await place.refused('passphrase change', 4);
     await place.ok('transit keys list');
+    const only = withPassphrase('only', 'one');
+    await only.ok('init --passphrase');
+    const forgotten = await only.with({ COFFER_PASSPHRASE: undefined }).refused('passphrase change', 4);
+    expect(forgotten).toContain('the current passphrase is needed');
+    expect(forgotten).not.toContain('slots add');
   });
 
   it('names the variable of another secret after three wrong passphrases, and asks for no shares that there are not', async () => {

@@ -139,7 +139,11 @@ describe('what does not go together', () => {
       [as('team add ed25519.pub bob'), 2, '(run "coffer team add bob ed25519.pub")'],
       [as('team add bob'), 2, 'RECIPIENT: no key given for the new member'],
       [as('team add bob rsa.pub --new'), 2, 'RECIPIENT cannot be used with --new (use only one of them)'],
-      [as('team add bob rsa.pub --admin'), 2, 'RECIPIENT: an admin needs an ssh-ed25519 key, for signing'],
+      [
+        as('team add bob rsa.pub --admin'),
+        2,
+        'RECIPIENT: only a member with an ssh-ed25519 key can be added as an admin',
+      ],
       [as('team key add a/b'), 2, 'KEY: invalid key name "a/b"'],
       [
         as('team key add app'),

@@ -13,7 +13,7 @@ describe('who is denied by a server', () => {
     const { place, stop } = await server.start();
     try {
       expect(await place.with({ COFFER_TOKEN: undefined }).refused('transit keys list', 4)).toBe(
-        'coffer: permission denied (no token given: use "coffer login", COFFER_TOKEN or --token-file; the owner of the store creates the first token on the server with "coffer token create --store DIRECTORY")',
+        'coffer: permission denied (no token given: use "coffer login", COFFER_TOKEN or --token-file; the owner of the store creates the first token on the server with "coffer token create --store STORE")',
       );
       expect(await place.with({ COFFER_TOKEN: 'wrong' }).refused('transit keys list', 4)).toBe(
         'coffer: permission denied (the token is unknown, expired, revoked or not valid from your address: log in again with "coffer login", or use another token)',

@@ -37,7 +37,7 @@ describe('a secret in age files', () => {
     expect(await sealer.whyNot([line])).toBeUndefined();
     const lowOrder = printBech32('age', Buffer.alloc(32));
     expect(await sealer.whyNot([line, lowOrder])).toBe(
-      'the recipient is a low-order point: anyone could decrypt the file',
+      'this recipient is not a valid key (a low-order point): anyone could decrypt the file',
     );
     const ofPlugin = printBech32('age1yubikey', Buffer.alloc(33, 1));
     await expect(sealer.whyNot([ofPlugin])).rejects.toThrow(new RangeError('no plugin is run here'));

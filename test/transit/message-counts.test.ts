@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { createKey } from '../../src/transit/lifecycle.ts';
-import { MANY_MESSAGES, MessageCounts, TOO_MANY_MESSAGES } from '../../src/transit/message-counts.ts';
+import {
+  MANY_MESSAGES,
+  type ManyMessages,
+  MessageCounts,
+  TOO_MANY_MESSAGES,
+} from '../../src/transit/message-counts.ts';
 import { freshEngine } from './fresh-engine.ts';
 
 const settings = {
@@ -22,7 +27,7 @@ describe('message counts', () => {
       new MessageCounts({
         store: engine.store,
         step: 2 ** 20,
-        reached: (messages) => reached.push(messages),
+        reached: ({ messages }) => reached.push(messages),
       });
     const [one, other] = [process(), process()];
     const revision = await engine.store.revision();
@@ -42,7 +47,7 @@ describe('message counts', () => {
     const engine = await freshEngine();
     const { document } = (await createKey(engine, 'k', settings)).key;
     const madeAt = document.versions['1']?.createdAt ?? '';
-    const reached: number[] = [];
+    const reached: ManyMessages[] = [];
     for (const mark of [MANY_MESSAGES, TOO_MANY_MESSAGES]) {
       await engine.store.transact((tx) => {
         const ref = { collection: engine.settings, id: 'messages/k' };
@@ -54,8 +59,9 @@ describe('message counts', () => {
       await counts.write();
     }
     expect(reached).toHaveLength(2);
-    expect(reached[0]).toBeGreaterThanOrEqual(MANY_MESSAGES);
-    expect(reached[1]).toBeGreaterThanOrEqual(TOO_MANY_MESSAGES);
+    expect(reached[0]).toMatchObject({ settings: engine.settings, key: 'k', version: 1 });
+    expect(reached[0]?.messages).toBeGreaterThanOrEqual(MANY_MESSAGES);
+    expect(reached[1]?.messages).toBeGreaterThanOrEqual(TOO_MANY_MESSAGES);
   });
 
   it('warn of the version that was used last, from the very number at which something should be done', async () => {

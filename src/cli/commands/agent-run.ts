@@ -1,3 +1,4 @@
+import { offerCommand } from '../../doors/agent/desk.ts';
 import { AGENT_DOORS } from '../../doors/agent/registry.ts';
 import { runAgent, SOCKET_NAMES, TAKEN } from '../../doors/agent/run-agent.ts';
 import { asCofferError, closing, invalid } from '../../ground/errors.ts';
@@ -50,7 +51,7 @@ export const run: OwnCommand = {
   async run(session, { options }) {
     const { address } = session.settings;
     if (address !== undefined) return runForServer(session, address, options);
-    refuseOffers(options);
+    refuseOffers(session, options);
     const times = timesOf(options);
     const { storeLocation: location } = session.settings;
     const directory = requireDirectory(session);
@@ -74,16 +75,21 @@ export const run: OwnCommand = {
   },
 };
 
+const ANY_OFFER = '"coffer agent offer NAME --ssh"';
+
 /**
  * Refuses key options for an agent of a store, whose offers are stored in it.
  * @throws `invalid` if such an option is given
  */
-function refuseOffers(options: Given['options']): void {
+function refuseOffers({ settings: { mount } }: Session, options: Given['options']): void {
   const given = [...keyOptions, ...useOptions].find(({ flag }) => options.has(flag));
   if (given === undefined) return;
+  const commands = AGENT_DOORS.flatMap(({ name }) =>
+    textsOption(options, name).map((key) => `"${offerCommand(name, { mount, key })}"`),
+  );
   throw invalid(`--${given.flag} needs --address`, {
     field: `--${given.flag}`,
-    hint: 'to offer keys of a store, use "coffer agent offer NAME"',
+    hint: `to offer keys of a store, run ${commands.length > 0 ? commands.join(' and ') : ANY_OFFER}`,
   });
 }
 

@@ -43,7 +43,10 @@ export const add: Command = {
     ),
   ],
   options: [
-    switching(ADMIN, 'Allow the member to change the team and its keys; needs an ssh-ed25519 key.'),
+    switching(
+      ADMIN,
+      'Allow the member to change the team and its keys; RECIPIENT must be an ssh-ed25519 key.',
+    ),
     switching(NEW, 'Create a key for the member and print its private key once.', { excludes: [ADMIN] }),
     identityOption,
   ],
@@ -63,7 +66,9 @@ export const add: Command = {
     const recipient = fresh === undefined ? recipientFrom(given ?? '') : recipientOfIdentity(fresh);
     const isAdmin = options.has(ADMIN);
     if (isAdmin && !recipient.startsWith('ssh-ed25519 '))
-      throw invalid('an admin needs an ssh-ed25519 key, for signing', { field: 'RECIPIENT' });
+      throw invalid('only a member with an ssh-ed25519 key can be added as an admin', {
+        field: 'RECIPIENT',
+      });
     const keyring = await openKeyringHere(session, options, { isChange: true });
     const cards = keyring.state.cards.filter(({ card }) => card.name === name);
     const isThere = cards.length > 0;

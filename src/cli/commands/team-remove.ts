@@ -120,7 +120,7 @@ async function removeOneself(changes: Changes, { place }: TeamKeyring, leaving: 
   const listed = values.map((file) => ({ file: file.path, names: file.values.map((value) => value.name) }));
   await printDocument(session, { name, id: changes.newestId, to_change: listed });
   session.say(
-    `Removed ${removed}, but nothing is re-encrypted yet: a removed key can create no new versions of keys.`,
+    `You removed yourself (${removed}). Nothing is re-encrypted yet: another admin must first create new versions of the keys.`,
   );
   sayWhatFollows(changes, removed, listed);
   changes.sayToCommit();

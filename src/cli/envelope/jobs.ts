@@ -314,5 +314,5 @@ const otherMount = (key: KeyReference, mount: string): CofferError =>
 function memberOf(answer: JsonObject, member: string): string {
   const value = answer[member];
   if (typeof value === 'string') return value;
-  throw new CofferError('unavailable', `unexpected response: no ${member}`);
+  throw new CofferError('unavailable', `unexpected response of the server: it has no ${member}`);
 }

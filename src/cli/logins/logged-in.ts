@@ -18,14 +18,17 @@ export interface LoggedIn {
 export function madeNow(outcome: Outcome<unknown>): LoggedIn {
   const { auth } = outcome;
   if (!isObject(auth))
-    throw unavailable('unexpected response: no token', { hint: 'check that the path is a login method' });
+    throw unavailable('unexpected response of the server: it has no token', {
+      hint: 'check that the path is a login method',
+    });
   const { client_token: token, lease_duration: seconds, policies } = auth;
   if (isObject(auth['mfa_requirement'])) {
     throw unsupported('the server asks for a second factor', {
       hint: 'log in with "vault login" or "bao login", then pass the token to "coffer login token=-"',
     });
   }
-  if (typeof token !== 'string' || token === '') throw unavailable('unexpected response: no token');
+  if (typeof token !== 'string' || token === '')
+    throw unavailable('unexpected response of the server: it has no token');
   const lasts = typeof seconds === 'number' && seconds > 0;
   return {
     token: tokenIn(token) ?? '',

@@ -18,6 +18,10 @@ const PROGRAMS: ReadonlySet<string> = new Set([
   ...['vault', 'bao', 'openbao', 'coffer'],
 ]);
 
+const OF_GPG = /^gpg2?$/;
+/** Option of gpg whose letter has another meaning for pass. */
+const SYMMETRIC = '--symmetric';
+
 const isOption = (word: string): boolean => word.length > 1 && word.startsWith('-');
 
 /**
@@ -28,7 +32,9 @@ const isOption = (word: string): boolean => word.length > 1 && word.startsWith('
 function withoutProgram(argv: readonly string[], unknown: string): OtherReading | undefined {
   if (!PROGRAMS.has(unknown)) return undefined;
   const at = argv.indexOf(unknown);
-  const rest = argv.slice(at + 1);
+  const rest = argv
+    .slice(at + 1)
+    .map((word) => (OF_GPG.test(unknown) && /^-a?ca?$/.test(word) ? SYMMETRIC : word));
   const option = rest.findIndex(isOption);
   const isFileFirst = option > 0 && isRegularFile(rest[0] ?? '');
   const words = isFileFirst ? [...rest.slice(option), ...rest.slice(0, option)] : rest;

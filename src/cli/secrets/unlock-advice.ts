@@ -63,12 +63,15 @@ const unlockedAlready = (cause: CofferError, hint: string | undefined): CofferEr
 
 /** Describes that a passphrase is needed, whatever else unlocks the store. */
 function withoutPassphrase(cause: CofferError): CofferError {
-  const forgotten = 'if you forgot the passphrase, run "coffer slots add --passphrase" to add another one';
+  const others = Object.values(kindNames).filter((name) => name !== kindNames.passphrase);
+  const forgotten = others.some((name) => cause.hint?.includes(name))
+    ? '; if you forgot the passphrase, add another one with "coffer slots add --passphrase", which takes any other secret of the store'
+    : '';
   return new CofferError(
     'sealed',
     'the current passphrase is needed, even if another secret unlocks the store',
     {
-      hint: `${settingHint(kindNames.passphrase, undefined)}; ${forgotten}`,
+      hint: `${settingHint(kindNames.passphrase, undefined)}${forgotten}`,
       cause,
     },
   );

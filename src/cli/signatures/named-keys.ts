@@ -147,7 +147,7 @@ export async function signerOf(
         ? /^[^:]+:v(\d+):([\w+/-]+={0,2})$/.exec(String(answer['signature']))
         : null;
       const [, by, text] = signature ?? [];
-      if (text === undefined) throw unavailable('unexpected response: no signature');
+      if (text === undefined) throw unavailable('unexpected response of the server: it has no signature');
       if (Number(by) !== version.number)
         throw unavailable(`unexpected response: signed with version ${by} of the key, not ${version.number}`);
       return Buffer.from(text, 'base64');

@@ -196,6 +196,7 @@ export class TeamKeys {
     if (other !== undefined)
       throw inauthentic(
         `key "${key}" exists twice as version ${number}, and each decrypts this to a different value: one was forged`,
+        { hint: againHint(found) },
       );
     if (only !== undefined) {
       if (!isUtf8(only.bytes)) throw unsupported('the decrypted value is not text (UTF-8)');
@@ -261,6 +262,12 @@ export function ownStoreHint({ settings }: Session, path: string | undefined): s
   if (store === undefined || !existsSync(store)) return '';
   const file = path === undefined ? 'FILE' : shellWord(path);
   return `if your store encrypted the value before "coffer team init", run "coffer secrets decrypt ${file} --store ${shellWord(store)}", then "coffer secrets encrypt ${file}"`;
+}
+
+/** Returns what to do about a value that may be either of two. */
+function againHint({ path = 'FILE', name }: FoundValue): string {
+  const set = `"coffer secrets set ${shellWord(path)} ${shellWord(name)}"`;
+  return `run "coffer team log" to see the authors of the versions; then set the value again with ${set}`;
 }
 
 /** Returns the versions of the number that a value names, in the order in which they are tried. */

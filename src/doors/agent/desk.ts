@@ -57,7 +57,7 @@ export function memberOf(answer: Outcome<unknown>, member: string): string {
   const data = resultOf(answer);
   const text = isObject(data) ? data[member] : undefined;
   if (typeof text === 'string') return text;
-  throw unavailable(`unexpected response: no ${member}`);
+  throw unavailable(`unexpected response of the server: it has no ${member}`);
 }
 
 /**

@@ -13,7 +13,7 @@ import {
   unavailable,
 } from '../../ground/errors.ts';
 import { isLoopback } from '../../ground/loopback.ts';
-import { pemBlocks } from '../../ground/pem.ts';
+import { CERTIFICATE_HINT, pemBlocks } from '../../ground/pem.ts';
 import { readPrivateFile } from '../../ground/private-files.ts';
 import { listening } from '../../service/listening.ts';
 import { Log } from '../../service/log.ts';
@@ -185,7 +185,7 @@ function readClients({
   const authorities = readPem(file, 'tls-client-ca');
   const { blocks } = pemBlocks(authorities);
   if (blocks.length === 0)
-    throw refused('tls-client-ca', placed`no certificate in ${{ file }}`, 'use a PEM file');
+    throw refused('tls-client-ca', placed`no certificate in ${{ file }}`, CERTIFICATE_HINT);
   for (const { bytes } of blocks) firstCertificate(bytes, file, 'tls-client-ca');
   return { authorities };
 }
@@ -194,7 +194,7 @@ function firstCertificate(pem: string | Buffer, file: string, field: Field = 'tl
   try {
     return new X509Certificate(pem);
   } catch {
-    throw refused(field, placed`no certificate in ${{ file }}`, 'use a PEM file');
+    throw refused(field, placed`no certificate in ${{ file }}`, CERTIFICATE_HINT);
   }
 }
 
@@ -205,7 +205,7 @@ function privateKey(pem: string, file: string): KeyObject {
     throw refused(
       'tls-key',
       placed`no readable private key in ${{ file }}`,
-      'use a PEM file without a passphrase',
+      'use a private key in PEM without a passphrase, which has the line "-----BEGIN PRIVATE KEY-----"; "openssl pkey -in FILE -out NEW" removes a passphrase',
     );
   }
 }

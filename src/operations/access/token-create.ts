@@ -18,7 +18,7 @@ import {
   texts,
   type ValuesOf,
 } from '../declaration/params.ts';
-import type { Undoing } from '../declaration/undoing.ts';
+import type { Lasting, Undoing } from '../declaration/undoing.ts';
 
 const policiesParam = (help: string) =>
   texts({ help, cli: { flag: 'policy', metavar: 'P', refersTo: 'policy' } });
@@ -120,9 +120,9 @@ function refuseAlias(values: ValuesOf<typeof tokenParams>, role: string | undefi
   }
 }
 
-const undoOf = ({ accessor }: TokenAuth): Undoing | undefined =>
+const undoOf = ({ accessor }: TokenAuth): Undoing | Lasting =>
   accessor === ''
-    ? undefined
+    ? { lasts: 'the batch token cannot be revoked, and stays valid until it expires' }
     : {
         operation: 'token revoke',
         raw: { token: accessor },

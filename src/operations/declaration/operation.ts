@@ -16,7 +16,7 @@ import type { Dialect, Engine } from '../../transit/engine.ts';
 import type { NoParams, Params, ValuesOf } from './params.ts';
 import { CAPABILITY_OF, type Method, methodOf } from './route.ts';
 import type { Details, EmptyList, Table } from './table.ts';
-import type { Undoing } from './undoing.ts';
+import type { Lasting, Undoing } from './undoing.ts';
 
 /** API, which determines paths, envelope and errors. */
 export type Api = 'vault' | 'json-api';
@@ -302,9 +302,9 @@ export interface CliShape<D> {
   byTheWay?(values: JsonObject, runner: Runner): Promise<readonly NewName[]>;
   /**
    * Returns the operation that reverts it if its result, which contains a secret that cannot be retrieved again, could
-   * not be delivered; undefined if it left nothing behind.
+   * not be delivered; or what the user should know if there is none.
    */
-  undo?(data: D): Undoing | undefined;
+  undo?(data: D): Undoing | Lasting;
   /** Other operation of the same branch to run if this parameter is absent. */
   readonly withoutParam?: { readonly param: string; readonly run: string };
   /** Other operation of the same branch to run for `--self`: on the caller's own token. */

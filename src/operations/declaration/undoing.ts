@@ -1,3 +1,9 @@
+/** Result that cannot be reverted. */
+export interface Lasting {
+  /** What the user should know about it. */
+  readonly lasts: string;
+}
+
 /** Operation that reverts another. */
 export interface Undoing {
   readonly operation: string;

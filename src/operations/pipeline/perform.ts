@@ -161,7 +161,7 @@ function refuseUnfit({ byOwner, wrapTtl }: AskedRequest, operation: Operation, r
 const secretNeeded = (): CofferError =>
   denied(
     ownWords(
-      "what the command prints or allows can be used even while the store is locked: the store's secret is required",
+      'the secret of the store is required, because what the command prints or allows can be used even while the store is locked',
     ),
     {
       field: STORE_SECRET,

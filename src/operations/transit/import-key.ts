@@ -258,6 +258,9 @@ async function wrappingKeyOf(runner: Runner): Promise<string> {
   const { data } = await runner.run('transit wrapping-key', {});
   const publicKey = isObject(data) ? data['public_key'] : undefined;
   if (typeof publicKey !== 'string')
-    throw new CofferError('unavailable', ownWords('unexpected response: no wrapping key'));
+    throw new CofferError(
+      'unavailable',
+      ownWords('unexpected response of the server: it has no wrapping key'),
+    );
   return publicKey;
 }

@@ -47,7 +47,7 @@ export function keyName<const S extends Spec<string>>(spec: S): Declared<string,
         field,
         hint: VALUE_OF_KEY.test(name)
           ? 'give the name of the key before the value'
-          : `use letters, digits and "_", inside the name also "-" and "."${name.includes('/') ? '; the mount is not part of the name' : ''}`,
+          : `use letters, digits, "_", "-" and "."; the name must begin and end with a letter, a digit or "_"${name.includes('/') ? '; the mount is not part of the name' : ''}`,
       });
     }
     return name;

@@ -25,12 +25,12 @@ describe('what a server answers to a login', () => {
   });
 
   it.each<[unknown, string, string]>([
-    [undefined, 'unavailable', 'unexpected response: no token'],
-    [null, 'unavailable', 'unexpected response: no token'],
-    ['cfr.x', 'unavailable', 'unexpected response: no token'],
-    [{}, 'unavailable', 'unexpected response: no token'],
-    [{ client_token: '' }, 'unavailable', 'unexpected response: no token'],
-    [{ client_token: 7 }, 'unavailable', 'unexpected response: no token'],
+    [undefined, 'unavailable', 'unexpected response of the server: it has no token'],
+    [null, 'unavailable', 'unexpected response of the server: it has no token'],
+    ['cfr.x', 'unavailable', 'unexpected response of the server: it has no token'],
+    [{}, 'unavailable', 'unexpected response of the server: it has no token'],
+    [{ client_token: '' }, 'unavailable', 'unexpected response of the server: it has no token'],
+    [{ client_token: 7 }, 'unavailable', 'unexpected response of the server: it has no token'],
     [{ ...AUTH, mfa_requirement: {} }, 'unsupported', 'the server asks for a second factor'],
     [{ ...AUTH, client_token: 'a\nb' }, 'invalid', 'not a valid token'],
   ])('is refused if it is %j', (auth, kind, message) => {

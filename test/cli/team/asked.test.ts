@@ -120,7 +120,7 @@ describe('a removal', () => {
 describe('a new member', () => {
   it.each([
     ['team add bob', 'no key given for the new member'],
-    [`team add bob ${freshKey()} --admin`, 'an admin needs an ssh-ed25519 key, for signing'],
+    [`team add bob ${freshKey()} --admin`, 'only a member with an ssh-ed25519 key can be added as an admin'],
     [`team add bob ${freshKey()} --new`, 'RECIPIENT cannot be used with --new'],
     ['team add bob nonsense', ''],
     ['team add age1x', ''],

@@ -121,7 +121,7 @@ describe('the removal of a member', () => {
     await addDave(repository);
     const { exitCode, err } = await here.run('team remove ann --yes', repository.as());
     expect(exitCode).toBe(0);
-    expect(err).toContain('Removed ann, but nothing is re-encrypted yet');
+    expect(err).toContain('You removed yourself (ann). Nothing is re-encrypted yet');
     expect(err).toContain('\n  a.env: A, B\n');
     expect(err).not.toContain('All keys have a new version');
     const [, command = ''] = /git pull && coffer (team remove ann --yes)/.exec(err) ?? [];

@@ -197,7 +197,7 @@ describe('a key service', () => {
     [
       'the key has no version',
       { run: async () => ({ data: { latest_version: 2, keys: { 1: 1 } } }) },
-      'unexpected response about the key: no latest version',
+      'unexpected response about the key: it has no latest version',
     ],
     ['no key is offered', { offers: async () => [] }, 'no key is offered to Kubernetes'],
   ])('tells Kubernetes that it is not healthy where %s', async (what, changed, healthz) => {

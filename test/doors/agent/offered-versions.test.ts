@@ -178,7 +178,7 @@ it('an answer of a foreign server has the member that it should, or none is made
   for (const data of [undefined, null, 'a', [], {}, { plaintext: 7 }, { plaintext: null }]) {
     expect(refusal(() => plaintextIn({ data }))).toMatchObject({
       kind: 'unavailable',
-      message: 'unexpected response: no plaintext',
+      message: 'unexpected response of the server: it has no plaintext',
     });
   }
 });

@@ -118,7 +118,8 @@ describe('a request', () => {
     const steps = ['follow', ...ALL.slice(2)];
     const withoutSecret = true;
     expect(await done({ asked, operation: { withoutSecret } })).toEqual({ answer: 'done', steps });
-    const again = 'denied: what the command prints or allows can be used even while the store is locked';
+    const again =
+      'denied: the secret of the store is required, because what the command prints or allows can be used even';
     const { answer, steps: short } = await done({ asked });
     expect([answer.startsWith(again), short]).toEqual([true, ['follow', 'read', RECORDED]]);
     const keepsIn = { withoutSecret: (raw: object) => !Object.hasOwn(raw, 'value') };

@@ -230,7 +230,7 @@ describe('import on a command line', () => {
       const asked = Promise.resolve(cli?.resolve?.({ name: 'x', ciphertext: key }, foreign));
       expect(await rejectionOf(asked)).toMatchObject({
         kind: 'unavailable',
-        message: 'unexpected response: no wrapping key',
+        message: 'unexpected response of the server: it has no wrapping key',
       });
     },
   );

@@ -73,7 +73,7 @@ async function seal(desk: Desk, plaintext: Buffer) {
   const version = isObject(data) ? Number(data['latest_version']) : Number.NaN;
   const keys = isObject(data) && isObject(data['keys']) ? data['keys'] : {};
   const made = keys[String(version)];
-  if (made === undefined) throw unavailable('unexpected response about the key: no latest version');
+  if (made === undefined) throw unavailable('unexpected response about the key: it has no latest version');
   const raw = { name, plaintext: plaintext.toString('base64'), key_version: version };
   const ciphertext = memberOf(await desk.run('transit encrypt', raw, mount), 'ciphertext');
   return { ciphertext, keyId: keyIdOf([mount, name, version, createdAt(made)]) };

@@ -59,8 +59,8 @@ export function x25519(secret: Uint8Array, point: Uint8Array): Buffer | undefine
 }
 
 export const lowOrderRecipient = () =>
-  invalid(ownWords('the recipient is a low-order point: anyone could decrypt the file'), {
-    hint: 'ask the recipient for the key again',
+  invalid(ownWords('this recipient is not a valid key (a low-order point): anyone could decrypt the file'), {
+    hint: 'ask the owner of the key for it again',
   });
 
 export const lowOrderShare = () =>
