@@ -206,6 +206,22 @@ describe('an agent in the foreground', () => {
   });
 });
 
+describe('an agent that "unlock" starts', () => {
+  it('is of the store that was unlocked, whatever server variables name', async () => {
+    const server = { VAULT_ADDR: 'http://127.0.0.1:1' };
+    const owner = place.with({ ...KEY, ...server });
+    await owner.ok('init');
+    await owner.ok('unlock');
+    await place.with(server).ok('transit keys create app');
+    await owner.ok('lock');
+    const store = place.file('store');
+    const named = owner.with({ COFFER_STORE: undefined, COFFER_ADDR: 'http://127.0.0.1:1' });
+    await named.ok(['unlock', '--store', store]);
+    expect(await isLocked(place)).toBe(false);
+    await place.ok(['transit', 'encrypt', 'app', 'hello', '--store', store]);
+  });
+});
+
 describe('a store that went back', () => {
   it('is refused by its agent, until its owner accepts it', async () => {
     const owner = place.with(KEY);

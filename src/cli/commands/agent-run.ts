@@ -158,11 +158,13 @@ export const inBackground: OwnCommand = {
   async run(session) {
     const say = (said: AgentSaid): void => session.streams.out.write(`${JSON.stringify(said)}\n`);
     const { location, auditFile, takeUnlocking } = toldIn(session);
-    const { environment, settings } = session;
+    const { environment } = session;
+    // Of this store, not of the place that the environment names: VAULT_ADDR may name a server, or this agent.
+    const settings = { ...session.settings, storeLocation: location, address: undefined };
     try {
       await runAgent({
         location,
-        directory: requireDirectory({ environment, settings: { ...settings, storeLocation: location } }),
+        directory: requireDirectory({ environment, settings }),
         auditFile,
         takeUnlocking,
         descriptors: new Map(),
