@@ -192,7 +192,7 @@ export const client: Client = {
         const port = await freePort();
         writeFileSync(join(bench.directory, 'nginx.conf'), nginxOn(port, bench));
         const lines = `${CERTIFIED}
-          p11tool --provider "$MODULE" --export 'pkcs11:token=coffer;object=web;type=cert' > web.pem 2>> said
+          coffer transit keys export web --key-type certificate-chain > web.pem; [ "$(grep -c BEGIN web.pem)" = 2 ] || exit 1
           ${handshakes('nginx -p "$PWD" -c nginx.conf', port)}`;
         const shaken = await typed(bench, agent, lines);
         equal(shaken.match(/Peer signature type: ECDSA/g)?.length, 3);
