@@ -1,9 +1,12 @@
-import { createHash, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 import { CURVES, type Curve, curveOf } from '../ground/curves.ts';
 import { asCofferError, invalid, unsupported } from '../ground/errors.ts';
 import { modulusBitsOf, rsaNumbers } from '../ground/foreign-keys.ts';
 import { withoutLast } from '../ground/trim.ts';
 import { mpint, SshReader, string } from './ssh-wire.ts';
+
+/** Members of a JSON Web Key, all of which are texts in keys of SSH. */
+export type JwkTexts = Readonly<Record<string, string>>;
 
 /** SSH key type. */
 interface SshKind {
@@ -16,7 +19,7 @@ interface SshKind {
   /** Encodes the part of a key after the name. */
   write(key: KeyObject): Buffer;
   /** Decodes it; the caller checks that nothing follows. */
-  read(reader: SshReader): JsonWebKey;
+  read(reader: SshReader): JwkTexts;
 }
 
 const EMPTY = Buffer.alloc(0);
@@ -178,7 +181,7 @@ function kindNamed(name: string): SshKind {
   });
 }
 
-function keyOf({ key: name }: SshKind, jwk: JsonWebKey): KeyObject {
+function keyOf({ key: name }: SshKind, jwk: JwkTexts): KeyObject {
   let key: KeyObject;
   try {
     key = createPublicKey({ key: jwk, format: 'jwk' });

@@ -1,15 +1,16 @@
 import {
   createDecipheriv,
+  createECDH,
   createPrivateKey,
   createPublicKey,
   type DecipherGCM,
-  type JsonWebKey,
   type KeyObject,
 } from 'node:crypto';
 import { utf8, wipe } from '../ground/bytes.ts';
+import { CURVES, type Curve } from '../ground/curves.ts';
 import { invalid, unsupported } from '../ground/errors.ts';
 import { isSameKey } from '../ground/foreign-keys.ts';
-import { keyOfSshBlob } from './ssh-key.ts';
+import { type JwkTexts, keyOfSshBlob } from './ssh-key.ts';
 import { SshReader } from './ssh-wire.ts';
 
 /** Encryption of private keys with a passphrase, in OpenSSH's format (its PROTOCOL.key). */
@@ -137,15 +138,20 @@ function fileIn(text: string) {
 }
 
 /**
- * Parses the private key of such a file, without a passphrase: Ed25519 or RSA.
+ * Parses the private key of such a file, without a passphrase.
+ * @param readers of the types that the caller can use; Ed25519 and RSA by default, those of age
  * @returns undefined for a text in another format
  * @throws `unsupported` for a key with a passphrase, or of another type; `invalid`
  */
-export function parseSshPrivateKey(text: string): KeyObject | undefined {
+export function parseSshPrivateKey(text: string, readers = READERS): KeyObject | undefined {
   const file = fileIn(text);
   if (file === undefined) return undefined;
-  if (file.sealed.cipher !== NONE) throw unsupported('the SSH private key is encrypted with a passphrase');
-  return ofItsHalves(privateKeyIn(file.sealed.bytes), file.publicKey) ?? damaged();
+  if (file.sealed.cipher !== NONE) {
+    throw unsupported('the SSH private key is encrypted with a passphrase', {
+      hint: "use a copy without it: cp KEY COPY && ssh-keygen -p -N '' -f COPY",
+    });
+  }
+  return ofItsHalves(privateKeyIn(file.sealed.bytes, readers), file.publicKey) ?? damaged();
 }
 
 /** Returns a private key if it is that of the public half, which the file shows; an altered one may be anything. */
@@ -174,7 +180,7 @@ export function parseEncryptedSshKey(text: string) {
       if (secret === undefined) return undefined;
       try {
         // Most ciphers have no tag, so whatever was altered shows only here.
-        return ofItsHalves(privateKeyIn(secret), file.publicKey);
+        return ofItsHalves(privateKeyIn(secret, READERS), file.publicKey);
       } finally {
         wipe(secret);
       }
@@ -186,12 +192,12 @@ export function parseEncryptedSshKey(text: string) {
  * Reads the inner part of a private key file.
  * @returns undefined if it was decrypted with a wrong passphrase, or is damaged
  */
-function privateKeyIn(bytes: Buffer): KeyObject | undefined {
+function privateKeyIn(bytes: Buffer, readers: Readers): KeyObject | undefined {
   const secret = new SshReader(bytes, 'this SSH private key');
   const [check, again] = [secret.uint32(), secret.uint32()];
   if (check !== again) return undefined;
   const kind = secret.text();
-  const read = Object.hasOwn(READERS, kind) ? READERS[kind] : undefined;
+  const read = Object.hasOwn(readers, kind) ? readers[kind] : undefined;
   if (read === undefined)
     throw unsupported(`unsupported private key type ${JSON.stringify(kind.slice(0, 64))}`, {
       hint: 'use an ed25519 or RSA key',
@@ -207,7 +213,10 @@ function damaged(): never {
   throw invalid('the SSH private key is damaged');
 }
 
-const READERS: Readonly<Record<string, (reader: SshReader) => JsonWebKey>> = {
+/** Functions that read the numbers of a private key, by the names of key types. */
+type Readers = Readonly<Record<string, (reader: SshReader) => JwkTexts>>;
+
+const READERS: Readers = {
   'ssh-ed25519': (reader) => {
     const x = reader.string().toString('base64url');
     return { kty: 'OKP', crv: 'Ed25519', x, d: reader.string().subarray(0, 32).toString('base64url') };
@@ -227,6 +236,37 @@ const READERS: Readonly<Record<string, (reader: SshReader) => JsonWebKey>> = {
     ]);
     return { kty: 'RSA', ...Object.fromEntries(texts), dp: modulo(p), dq: modulo(q) };
   },
+};
+
+/** Reads the name of the curve, the point and the scalar. */
+function readScalar(reader: SshReader, { jwkName, opensslName, coordinateBytes }: Curve): JwkTexts {
+  reader.string();
+  reader.string();
+  const scalar = reader.mpint();
+  const padding = Buffer.alloc(Math.max(0, coordinateBytes - scalar.length));
+  const pair = createECDH(opensslName);
+  pair.setPrivateKey(scalar);
+  // The point in the file may be that of another key.
+  const point = pair.getPublicKey().subarray(1);
+  const part = (bytes: Buffer): string => bytes.toString('base64url');
+  return {
+    kty: 'EC',
+    crv: jwkName,
+    d: part(Buffer.concat([padding, scalar])),
+    x: part(point.subarray(0, coordinateBytes)),
+    y: part(point.subarray(coordinateBytes)),
+  };
+}
+
+/** Readers of all types that SSH signs with in software. */
+export const ALL_READERS: Readers = {
+  ...READERS,
+  ...Object.fromEntries(
+    CURVES.filter(({ sshName }) => sshName !== undefined).map((curve) => [
+      `ecdsa-sha2-${curve.sshName}`,
+      (reader: SshReader) => readScalar(reader, curve),
+    ]),
+  ),
 };
 
 const none = Buffer.alloc(0);

@@ -101,7 +101,7 @@ it('encrypt refuses what is not a key type even if the key exists, and ignores a
 
 it.each([
   ['transit restore', 'a key backup (use the output of "coffer transit backup NAME")'],
-  ['transit import other', 'a key (use PEM, a symmetric key in base64, or an age identity)'],
+  ['transit import other', 'a key (use PEM, an OpenSSH file, a symmetric key in base64, or an age identity)'],
 ])('%s names a file of another format, and what belongs there', async (line, expected) => {
   const here = await DirectoryHere.withStore();
   here.write('a.txt', 'hello\n');

@@ -113,6 +113,37 @@ describe('transit import', () => {
     );
   });
 
+  it.each([
+    ['ed25519', ['ed25519']],
+    ['ecdsa-p256', ['ecdsa', '-b', '256']],
+    ['ecdsa-p521', ['ecdsa', '-b', '521']],
+    ['rsa-3072', ['rsa', '-b', '3072']],
+  ])('takes the %s key that ssh-keygen made, and its public key', async (type, kind) => {
+    const path = file(`ssh-${type}`);
+    execFileSync('ssh-keygen', ['-q', '-N', '', '-C', 'ada', '-f', path, '-t', ...kind]);
+    await printed(`transit import ${type} --type ${type} --in ${path}`);
+    await printed(`transit import ${type}-public --type ${type} --in ${path}.pub`);
+    await printed(`transit import ${type}-named --type ${type} --public-key @${path}.pub`);
+    const signature = await printed(`transit sign ${type} hello`);
+    for (const name of [`${type}-public`, `${type}-named`]) {
+      expect(await printed(`transit verify ${name} hello --signature ${signature}`)).toBe('true');
+    }
+  });
+
+  it('refuses a key of ssh-keygen with a passphrase, and says what takes it off a copy', async () => {
+    const [path, copy] = [file('ssh-passphrase'), file('ssh-copy')];
+    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', 'five words', '-f', path]);
+    expect(await coffer(`transit import ada --type ed25519 --in ${path}`)).toMatchObject({
+      exitCode: 2,
+      stderr:
+        'coffer: the SSH private key is encrypted with a passphrase ' +
+        "(use a copy without it: cp KEY COPY && ssh-keygen -p -N '' -f COPY)\n",
+    });
+    const taking = `cp ${path} ${copy} && ssh-keygen -p -P 'five words' -N '' -f ${copy}`;
+    execFileSync('sh', ['-c', taking], { stdio: 'pipe' });
+    await printed(`transit import ada --type ed25519 --in ${copy}`);
+  });
+
   it('takes a symmetric key in base64, wrapped on the way', async () => {
     const key = Buffer.alloc(32, 7).toString('base64');
     await printed('transit import imported --exportable', key);

@@ -5,7 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sshBlob, sshLine } from '../../src/signatures/ssh-key.ts';
-import { parseEncryptedSshKey, parseSshPrivateKey } from '../../src/signatures/ssh-private-key.ts';
+import {
+  ALL_READERS,
+  parseEncryptedSshKey,
+  parseSshPrivateKey,
+} from '../../src/signatures/ssh-private-key.ts';
 import { mpint, string, uint32 } from '../../src/signatures/ssh-wire.ts';
 import { thrownBy } from '../reference/thrown.ts';
 
@@ -180,6 +184,28 @@ describe('an SSH private key', () => {
     ],
   ])('%s is refused', (_, change, message) => {
     expect(() => parseSshPrivateKey(file(change))).toThrow(message);
+  });
+
+  it.each(['256', '384', '521'])('of ECDSA of %s bits is read where that is asked for', (bits) => {
+    const { text, line } = made(['-b', bits], 'ecdsa', '');
+    expect(lineOf(parseSshPrivateKey(text, ALL_READERS))).toBe(line);
+    expect(() => parseSshPrivateKey(text)).toThrow('unsupported private key type "ecdsa-sha2-');
+  });
+
+  it('of ECDSA is refused if its number is that of another public key, or of none', () => {
+    const { text } = made(['-b', '256'], 'ecdsa', '');
+    const { d = '' } = parseSshPrivateKey(text, ALL_READERS)?.export({ format: 'jwk' }) ?? {};
+    const scalar = Buffer.from(d, 'base64url');
+    const at = bytesOf(text).lastIndexOf(scalar);
+    expect(at).toBeGreaterThan(0);
+    for (const other of [Buffer.alloc(32, 1), Buffer.alloc(32, 0x7f), Buffer.alloc(32)]) {
+      const bytes = bytesOf(text);
+      other.copy(bytes, at);
+      expect(thrownBy(() => parseSshPrivateKey(textOf(bytes), ALL_READERS))).toMatchObject({
+        kind: 'invalid',
+        message: 'the SSH private key is damaged',
+      });
+    }
   });
 
   it('of RSA is refused if its numbers make no key', () => {

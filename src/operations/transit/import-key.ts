@@ -1,7 +1,14 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { decodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
-import { CofferError, invalid, ownWords } from '../../ground/errors.ts';
+import {
+  asCofferError,
+  attempt,
+  CofferError,
+  invalid,
+  ownWords,
+  unlessRefused,
+} from '../../ground/errors.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
 import { systemRandom } from '../../ground/random.ts';
 import { wrapForTransport } from '../../transit/key-exchange/wrapping.ts';
@@ -30,13 +37,17 @@ const incomingKey = {
     help: 'An AES key, encrypted with the wrapping key (RSA-OAEP), followed by the key to import, encrypted with this AES key (AES-KWP).',
     default: '',
     cli: {
-      help: 'Key to import: PEM, base64 (symmetric) or an age identity; it is encrypted before it is sent to a server.',
+      help: 'Key to import: PEM, an OpenSSH file, base64 (symmetric) or an age identity; it is encrypted before it is sent to a server.',
     },
   }),
   public_key: text({
     help: 'Import only this public key, to encrypt or verify: PEM, or an age recipient.',
     default: '',
-    cli: { metavar: 'PEM|@FILE', orFile: true },
+    cli: {
+      help: 'Import only this public key, to encrypt or verify: PEM, a line of OpenSSH, or an age recipient.',
+      metavar: 'PEM|@FILE',
+      orFile: true,
+    },
   }),
   hash_function: text({
     help: 'Hash function of RSA-OAEP, which encrypts the key on its way to the server.',
@@ -50,7 +61,10 @@ const KEY_INPUT = {
   as: 'text',
   what: 'the key',
   optional: true,
-  expected: { what: 'a key', hint: 'use PEM, a symmetric key in base64, or an age identity' },
+  expected: {
+    what: 'a key',
+    hint: 'use PEM, an OpenSSH file, a symmetric key in base64, or an age identity',
+  },
 } as const;
 
 export const create = transitOperation({
@@ -186,7 +200,7 @@ export const derive = transitOperation({
   }),
 });
 
-/** Length of the wrapped AES key, in bytes: a shorter input is not wrapped. */
+/** Length of the wrapped AES key, in bytes: a shorter input is not wrapped, nor is one that is a key in PKCS #8. */
 const WRAPPED_AES_KEY_BYTES = 512;
 
 /**
@@ -196,29 +210,46 @@ const WRAPPED_AES_KEY_BYTES = 512;
  */
 async function wrapLocally(raw: JsonObject, runner: Runner): Promise<JsonObject> {
   const { ciphertext: given, ...others } = raw;
-  if (typeof given !== 'string' || given === '') return raw;
-  if (/-----BEGIN [A-Z ]*PUBLIC KEY-----/.test(given) || /^\s*age1/i.test(given)) {
-    return { ...others, public_key: given };
+  if (typeof given !== 'string' || given === '') {
+    const publicKey = await pemOfSshLine(raw['public_key']);
+    return publicKey === undefined ? raw : { ...raw, public_key: publicKey };
   }
-  const key = keyBytes(given);
+  const publicKey = isPublic(given) ? given : await pemOfSshLine(given);
+  if (publicKey !== undefined) return { ...others, public_key: publicKey };
+  const key = await keyBytes(given);
   if (key === undefined) return raw;
   try {
     const hash = String(raw['hash_function'] ?? 'SHA256');
-    const publicKey = createPublicKey(await wrappingKeyOf(runner));
-    return { ...raw, ciphertext: wrapForTransport(publicKey, hash, key, systemRandom).toString('base64') };
+    const wrapping = createPublicKey(await wrappingKeyOf(runner));
+    return { ...raw, ciphertext: wrapForTransport(wrapping, hash, key, systemRandom).toString('base64') };
   } finally {
     wipe(key);
   }
 }
 
+const isPublic = (given: string): boolean =>
+  /-----BEGIN [A-Z ]*PUBLIC KEY-----/.test(given) || /^\s*age1/i.test(given);
+
+/** Converts a line of a `.pub` file to PEM, which the API requires; undefined for anything else. */
+async function pemOfSshLine(given: unknown): Promise<string | undefined> {
+  if (typeof given !== 'string' || !SSH_LINE.test(given)) return undefined;
+  const { parseSshLine } = await import('../../signatures/ssh-key.ts');
+  const key = unlessRefused(() => parseSshLine(given)?.key, undefined);
+  return key?.export({ format: 'pem', type: 'spki' }).toString();
+}
+
+const SSH_LINE = /^\s*(?:ssh|ecdsa)-\S+ /;
+
 const AGE_IDENTITY = /^\s*AGE-SECRET-KEY-/i;
 
 /** Returns the bytes to wrap; undefined if they seem to be wrapped already. */
-function keyBytes(given: string): Buffer | undefined {
+async function keyBytes(given: string): Promise<Buffer | undefined> {
+  if (given.includes('-----BEGIN OPENSSH')) return pkcs8OfSsh(given);
   if (given.includes('-----BEGIN ')) return pkcs8Of(given);
   if (given.split('\n').some((line) => AGE_IDENTITY.test(line))) return identityBytes(given);
   const bytes = decodeBase64(given.trim(), 'ciphertext');
-  return bytes.length > 0 && bytes.length <= WRAPPED_AES_KEY_BYTES ? bytes : undefined;
+  const isShort = bytes.length > 0 && bytes.length <= WRAPPED_AES_KEY_BYTES;
+  return isShort || attempt(() => privateKeyFromPkcs8(bytes)) !== undefined ? bytes : undefined;
 }
 
 /** Parses a file of age-keygen: comments, and one line with the identity. */
@@ -233,6 +264,19 @@ function identityBytes(given: string): Buffer {
   throw invalid(ownWords('not an importable age identity'), {
     hint: 'use a file with one line AGE-SECRET-KEY-…, and --type with its key type, e.g. x25519 or mlkem768-x25519',
   });
+}
+
+/** Converts a private key in OpenSSH's own format, which OpenSSL cannot read. */
+async function pkcs8OfSsh(text: string): Promise<Buffer> {
+  const { ALL_READERS, parseSshPrivateKey } = await import('../../signatures/ssh-private-key.ts');
+  try {
+    const key = parseSshPrivateKey(text, ALL_READERS);
+    if (key !== undefined) return key.export({ format: 'der', type: 'pkcs8' });
+  } catch (error) {
+    const refusal = asCofferError(error);
+    throw refusal === undefined ? error : invalid(refusal.message, { hint: refusal.hint, cause: error });
+  }
+  throw invalid(ownWords('the private key cannot be read'), { hint: 'check that the file is complete' });
 }
 
 function pkcs8Of(pem: string): Buffer {

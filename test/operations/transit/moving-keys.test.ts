@@ -175,6 +175,17 @@ describe('import on a command line', () => {
     expect(createPrivateKey(printed['1'] ?? '').equals(pair.privateKey)).toBe(true);
   });
 
+  it('wraps a private key in base64 of PKCS #8 that is longer than what wraps keys', async () => {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const der = privateKey.export({ format: 'der', type: 'pkcs8' });
+    expect(der.length).toBeGreaterThan(512);
+    const raw = await resolved({ name: 'long', type: 'rsa-2048', ciphertext: der.toString('base64') });
+    await ask('import', { ...raw, exportable: true });
+    const asked = { kind: 'signing-key', version: '', format: 'pem' } as const;
+    const { printed } = await exportKey(engine, 'long', asked);
+    expect(createPrivateKey(printed['1'] ?? '').equals(privateKey)).toBe(true);
+  });
+
   it('wraps a symmetric key in base64 with the hash that was asked for', async () => {
     const raw = await resolved({ name: 'symmetric', ciphertext: `${key}\n`, hash_function: 'sha384' });
     await ask('import', raw);
