@@ -133,13 +133,18 @@ function whyNever(pattern: string): string | undefined {
 
 const isFormat = (text: string): text is FileFormatName => FORMAT_NAMES.some((name) => name === text);
 
+/** Files that Coffer and git read as they are. A pattern as wide as `*` does not mean them. */
+const NEVER_ENCRYPTED = new Set([RULES_NAME, '.gitattributes', '.gitignore', '.gitmodules', '.mailmap']);
+/** Directory of a keyring. */
+const KEYRING = '.coffer';
+
 /**
- * Finds the rule of a file; the rules file itself never has one.
+ * Finds the rule of a file; the rules file itself, a file of a keyring, and what configures git never have one.
  * @param path relative to the directory of the rules, with `/`
  */
 export function ruleFor(rules: readonly Rule[], path: string): Rule | undefined {
   const parts = path.split('/');
-  if (parts.at(-1) === RULES_NAME) return undefined;
+  if (NEVER_ENCRYPTED.has(parts.at(-1) ?? '') || parts.includes(KEYRING)) return undefined;
   return rules.find(({ files }) =>
     // As in commands, "./" is the directory of the rules.
     files.some((pattern) =>

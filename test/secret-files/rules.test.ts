@@ -84,7 +84,18 @@ describe('the rules for encryption', () => {
     expect(ruleFor(directory, 'a/secrets/b.env')).toBeDefined();
     expect(ruleFor(directory, 'deploy/live/b.env')).toBeDefined();
     expect(ruleFor(directory, 'deploy/b.env')).toBeUndefined();
-    expect(ruleFor(rules('rules: [{files: "*.yaml", key: k}]'), 'a/.coffer.yaml')).toBeUndefined();
+  });
+
+  it.each([
+    '.coffer.yaml',
+    'a/.coffer.yaml',
+    '.gitattributes',
+    'a/.gitignore',
+    '.coffer/keys/app.v1.x',
+    'a/.coffer/x',
+  ])('never encrypt what configures Coffer or git: %s', (path) => {
+    const all = rules('rules: [{files: ["*", "**/*", "*.yaml"], key: k}]');
+    expect(ruleFor(all, path)).toBeUndefined();
   });
 
   it.each(['rules: [app]', 'rules: app', 'rules: {files: "*.env", key: app}'])(
