@@ -2,12 +2,16 @@ import { isAnyArrayBuffer } from 'node:util/types';
 import { asCofferError, CofferError, invalid } from './ground/errors.ts';
 import { meantText, nearest } from './ground/nearness.ts';
 import { isObject } from './ground/objects.ts';
+import { trimSlashes } from './ground/trim.ts';
+import { LOGIN_PREFIX } from './mounts/paths.ts';
 import { type Catalogue, catalogue } from './operations/catalogue.ts';
 import { type CatalogueBranch, type CatalogueEntry, isEntry } from './operations/catalogue-entry.ts';
 import { openCore } from './operations/core.ts';
 import { type Operation, type Runner, resultOf } from './operations/declaration/operation.ts';
 import { flagOf, type InputOf, type Params, type SuggestedWords } from './operations/declaration/params.ts';
+import { usualPath } from './operations/mount-types.ts';
 import { ownerRunner } from './operations/runner.ts';
+import { lasting } from './store/backends/registry.ts';
 import { parseMasterKey } from './store/master-key.ts';
 import { openStore as openSealedStore } from './store/open.ts';
 import { STORE_CLOSED } from './store/refusals.ts';
@@ -20,7 +24,10 @@ type Camel<Word extends string> = Word extends `${infer Head}-${infer Tail}`
   : Word;
 
 interface WhichMount {
-  /** Mount of a function that has one, without slashes at the ends. Default: `transit`. */
+  /**
+   * Mount of a function that has one, without slashes at the ends. Default: `transit`, and for a login method the path
+   * with its name, `auth/approle`; other paths of login methods can be given without `auth/`.
+   */
   readonly mount?: string;
 }
 
@@ -102,7 +109,9 @@ export async function openStore(options: OpenOptions): Promise<Coffer> {
   refuseOther(given, 'options', 'location, and masterKey or passphrase');
   if (typeof given.location !== 'string') throw noLocation(given);
   refuseUnknown(given, OPEN_OPTIONS, 'option');
-  const opening = openSealedStore({ location: options.location, credentials: credentialsOf(options) });
+  // The program may change its directory later.
+  const location = lasting(options.location);
+  const opening = openSealedStore({ location, credentials: credentialsOf(options) });
   const store = await opening.catch((error: unknown) => inOwnWords(ofSecret(error, options)));
   const runner = ownerRunner(openCore(store));
   return { ...(functionsOf(catalogue, runner) as Functions<Catalogue>), close: () => runner.close() };
@@ -127,6 +136,7 @@ const OWN_WORDS: readonly (readonly [RegExp, string])[] = [
   [/, or choose another location with --store$/, ', or choose another location'],
   [/\buse --force\b/, 'use force: true'],
   [/^use --org NAME or set COFFER_ORG$/, 'give the parameter organization'],
+  [/^use --address or COFFER_ADDR to name a server$/, 'send the request to a server, over its HTTP API'],
   [/^use --org NAME or set COFFER_ORG, or /, ''],
 ];
 
@@ -302,6 +312,14 @@ function functionsOf(branch: CatalogueBranch, runner: Runner): object {
   );
 }
 
+/** Returns the mount of an operation: that of a login method is below `auth/`. */
+function mountOf({ mount: type }: Operation, given: unknown): string | undefined {
+  if (type === undefined) return undefined;
+  const usual = usualPath(type);
+  const path = given === undefined ? usual : trimSlashes(String(given));
+  return usual.startsWith(LOGIN_PREFIX) && !path.startsWith(LOGIN_PREFIX) ? LOGIN_PREFIX + path : path;
+}
+
 function functionOf(entry: CatalogueEntry<Operation>, runner: Runner) {
   let declaration: Operation | undefined;
   return async (input: Readonly<Record<string, unknown>> = {}): Promise<unknown> => {
@@ -310,7 +328,7 @@ function functionOf(entry: CatalogueEntry<Operation>, runner: Runner) {
     refuseOther(input, 'parameters', Object.keys(declaration.params).join(', '));
     if (!declaration.freeForm) refuseUnknownIn(declaration, input);
     const { mount, ...raw } = input;
-    const work = runner.run(declaration, raw, mount === undefined ? undefined : String(mount));
+    const work = runner.run(declaration, raw, mountOf(declaration, mount));
     const { params } = declaration;
     return resultOf(await work.catch((error: unknown) => inOwnWords(error, params)));
   };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ERROR_KINDS } from '../src/ground/errors.ts';
 import { type Coffer, CofferError, type OpenOptions, openStore } from '../src/library.ts';
 import { initStore } from '../src/store/administration/init.ts';
@@ -24,6 +24,12 @@ afterAll(() => {
   coffer.close();
   rmSync(directory, { recursive: true, force: true });
 });
+
+const refusedCall = (work: Promise<unknown>): Promise<CofferError> =>
+  work.then(
+    () => expect.fail('it was not refused'),
+    (error: unknown) => error as CofferError,
+  );
 
 it('a program of release 0.1 is told what its option is called now', async () => {
   // As JavaScript, which no compiler has read.
@@ -213,6 +219,63 @@ describe('the library', () => {
       .read({ name: 'apart' })
       .catch((error: unknown) => error);
     expect(elsewhere).toMatchObject({ kind: 'not-found' });
+  });
+
+  it('finds login methods where they usually are, and elsewhere with or without auth/ before the path', async () => {
+    const { auth } = coffer;
+    const lists = { approle: auth.approle, userpass: auth.userpass, cert: auth.cert, jwt: auth.jwt };
+    for (const [method, { list }] of Object.entries(lists)) {
+      const { message, hint } = await refusedCall(list());
+      expect([message, hint]).toEqual([
+        `no login method at "auth/${method}"`,
+        `enable it with auth.enable({ type: '${method}' })`,
+      ]);
+    }
+    await auth.enable({ type: 'userpass' });
+    await auth.enable({ type: 'userpass', path: 'people' });
+    await auth.userpass.write({ name: 'ada', password: 'correct horse', token_ttl: '1h' });
+    await auth.userpass.write({ name: 'bob', password: 'correct horse', mount: 'people' });
+    expect(await auth.userpass.login({ name: 'ada', password: 'correct horse' })).toMatchObject({
+      lease_duration: 3600,
+    });
+    for (const mount of ['people', 'auth/people', '/auth/people/']) {
+      expect(await auth.userpass.list({ mount })).toMatchObject({ keys: ['bob'] });
+    }
+    const elsewhere = await refusedCall(auth.userpass.list({ mount: 'none' }));
+    expect(elsewhere.hint).toBe("enable it with auth.enable({ type: 'userpass', path: 'none' })");
+  });
+
+  it('has durations as numbers of seconds and as text, also in its types', async () => {
+    await coffer.transit.keys.create({ name: 'rotating', auto_rotate_period: '3h' });
+    for (const auto_rotate_period of ['24h', 86_400, '86400']) {
+      await coffer.transit.keys.config({ name: 'rotating', auto_rotate_period });
+      expect(await coffer.transit.keys.read({ name: 'rotating' })).toMatchObject({
+        auto_rotate_period: 86_400,
+      });
+    }
+    // @ts-expect-error: no duration.
+    const none = coffer.transit.keys.config({ name: 'rotating', auto_rotate_period: true });
+    await expect(none).rejects.toMatchObject({ kind: 'invalid', field: 'auto_rotate_period' });
+  });
+
+  it('says what only a server can do, without options of the command line', async () => {
+    expect(await refusedCall(coffer.sys.seal())).toMatchObject({
+      kind: 'unsupported',
+      hint: 'send the request to a server, over its HTTP API',
+    });
+  });
+
+  it('finds its store after the program has changed its directory', async () => {
+    const before = process.cwd();
+    onTestFinished(() => process.chdir(before));
+    process.chdir(directory);
+    const opened = await openStore({ location: 'store', masterKey: KEY });
+    process.chdir(tmpdir());
+    await opened.transit.keys.create({ name: 'from-elsewhere' });
+    opened.close();
+    expect(await coffer.transit.keys.read({ name: 'from-elsewhere' })).toMatchObject({
+      name: 'from-elsewhere',
+    });
   });
 
   it('names its own functions in its hints', async () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { duration } from '../../src/operations/declaration/duration.ts';
 import * as params from '../../src/operations/declaration/params.ts';
 import { keyName } from '../../src/operations/transit/parameters.ts';
 
@@ -45,8 +46,8 @@ describe('a parameter', () => {
   it.each([
     [params.integer({ help: '' }), 2 ** 31, 'field must be at most 2147483647, not 2147483648'],
     [params.integer({ help: '' }), -(2 ** 31), 'field must be at least -2147483647, not -2147483648'],
-    [params.duration({ help: '' }), 1e300, 'field must be at most 9223372036 seconds'],
-    [params.duration({ help: '' }), '9000000000000s', 'field must be at most 9223372036 seconds'],
+    [duration({ help: '' }), 1e300, 'field must be at most 9223372036 seconds'],
+    [duration({ help: '' }), '9000000000000s', 'field must be at most 9223372036 seconds'],
     [params.text({ help: '' }), 'x'.repeat(16_385), 'field must have at most 16384 characters, not 16385'],
     [params.texts({ help: '' }), 'a,'.repeat(10_000), 'field must have at most 10000 items, not 10001'],
     [params.texts({ help: '' }), ['x'.repeat(16_385)], 'field must have at most 16384 characters, not 16385'],
@@ -67,8 +68,8 @@ describe('a parameter', () => {
   });
 
   it('takes durations up to the longest that Go can write, and long texts where they are declared', () => {
-    expect(parse(params.duration({ help: '' }), '876000h')).toBe(3_153_600_000);
-    expect(parse(params.duration({ help: '' }), 9_223_372_036)).toBe(9_223_372_036);
+    expect(parse(duration({ help: '' }), '876000h')).toBe(3_153_600_000);
+    expect(parse(duration({ help: '' }), 9_223_372_036)).toBe(9_223_372_036);
     expect(parse(params.text({ help: '', long: true }), 'x'.repeat(1_000_000))).toHaveLength(1_000_000);
   });
 
@@ -99,21 +100,21 @@ describe('a parameter', () => {
     ['1.5h', 5400],
     ['', 0],
   ])('of durations takes %j as %j seconds', (given, parsed) => {
-    expect(parse(params.duration({ help: '' }), given)).toBe(parsed);
+    expect(parse(duration({ help: '' }), given)).toBe(parsed);
   });
 
   it.each([['1 h'], ['h'], ['1h30'], ['soon'], [{}]])('of durations refuses %j', (given) => {
-    expect(() => parse(params.duration({ help: '' }), given)).toThrowError(/expected a duration/);
+    expect(() => parse(duration({ help: '' }), given)).toThrowError(/expected a duration/);
   });
 
   it('of durations takes null for none, as peers do for these alone', () => {
-    expect(params.parseValues({ ttl: params.duration({ help: '' }) }, { ttl: null }).values).toEqual({});
-    const usual = { ttl: params.duration({ help: '', default: 60 }) };
+    expect(params.parseValues({ ttl: duration({ help: '' }) }, { ttl: null }).values).toEqual({});
+    const usual = { ttl: duration({ help: '', default: 60 }) };
     expect(params.parseValues(usual, { ttl: null }).values).toEqual({ ttl: 60 });
   });
 
   it('of durations refuses a negative one', () => {
-    expect(() => parse(params.duration({ help: '' }), '-1')).toThrowError(
+    expect(() => parse(duration({ help: '' }), '-1')).toThrowError(
       refusal("cannot provide negative value '-1'"),
     );
   });
@@ -191,7 +192,7 @@ describe('parseValues', () => {
       text: params.text({ help: '' }),
       integer: params.integer({ help: '' }),
       flag: params.flag({ help: '' }),
-      duration: params.duration({ help: '' }),
+      duration: duration({ help: '' }),
       texts: params.texts({ help: '' }),
       map: params.textMap({ help: '' }),
       items: params.batch({ input: params.base64({ help: '' }) }, { help: '' }),

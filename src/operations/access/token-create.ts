@@ -5,19 +5,10 @@ import { invalid } from '../../ground/errors.ts';
 import { tokenRoleName } from '../auth/named-objects.ts';
 import { loginAnswer, type TokenAuth } from '../auth/token-answers.ts';
 import { explainedPolicies } from '../auth/token-settings.ts';
+import { duration } from '../declaration/duration.ts';
 import { type AccessCall, accessOperation } from '../declaration/mount-operations.ts';
 import type { CliShape, Outcome } from '../declaration/operation.ts';
-import {
-  choice,
-  duration,
-  flag,
-  hidden,
-  integer,
-  text,
-  textMap,
-  texts,
-  type ValuesOf,
-} from '../declaration/params.ts';
+import { choice, flag, hidden, integer, text, textMap, texts, type ValuesOf } from '../declaration/params.ts';
 import type { Lasting, Undoing } from '../declaration/undoing.ts';
 
 const policiesParam = (help: string) =>

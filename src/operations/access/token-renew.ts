@@ -1,9 +1,10 @@
 import type { KeyCheck } from '../../access/login/login-token.ts';
 import { invalid, ownWords } from '../../ground/errors.ts';
 import { type TokenAuth, tokenAuth } from '../auth/token-answers.ts';
+import { duration } from '../declaration/duration.ts';
 import { type AccessCall, accessOperation } from '../declaration/mount-operations.ts';
 import { type Call, type Outcome, warned } from '../declaration/operation.ts';
-import { duration } from '../declaration/params.ts';
+
 import {
   accessorParam,
   findByAccessor,

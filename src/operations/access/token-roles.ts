@@ -4,10 +4,11 @@ import type { TokenRole } from '../../access/token-roles.ts';
 import { notFound } from '../../ground/errors.ts';
 import { listAnswer, listCli, tidying, tokenRoleName } from '../auth/named-objects.ts';
 import { deletingByName, eachNamed } from '../declaration/deleting.ts';
+import { duration } from '../declaration/duration.ts';
 import { lacking } from '../declaration/lacking.ts';
 import { accessOperation } from '../declaration/mount-operations.ts';
 import { done } from '../declaration/operation.ts';
-import { duration, flag, hidden, integer, type Params, text, textMap, texts } from '../declaration/params.ts';
+import { flag, hidden, integer, type Params, text, textMap, texts } from '../declaration/params.ts';
 import type { Details } from '../declaration/table.ts';
 
 const settings = {

@@ -11,17 +11,9 @@ import {
 import { removeRole, writeRole } from '../../access/methods/approle/roles.ts';
 import { type CofferError, invalid, notFound, ownWords } from '../../ground/errors.ts';
 import { deletingByName, eachNamed } from '../declaration/deleting.ts';
+import { duration } from '../declaration/duration.ts';
 import { done } from '../declaration/operation.ts';
-import {
-  duration,
-  flag,
-  givenOf,
-  hidden,
-  integer,
-  text,
-  texts,
-  type ValuesOf,
-} from '../declaration/params.ts';
+import { flag, givenOf, hidden, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
 import { found, listAnswer, listing, loginOperations, pageOf, roleName } from './named-objects.ts';
 import {
   givenSettings,

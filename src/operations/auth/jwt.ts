@@ -7,11 +7,11 @@ import { type JwtRoleChange, writeRole } from '../../access/methods/jwt/roles.ts
 import { attempt, invalid, notFound, ownWords } from '../../ground/errors.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
 import { deletingByName, eachNamed } from '../declaration/deleting.ts';
+import { declareDuration, duration } from '../declaration/duration.ts';
 import { lacking } from '../declaration/lacking.ts';
 import { done, warned } from '../declaration/operation.ts';
 import {
   declare,
-  duration,
   flag,
   givenOf,
   hidden,
@@ -75,7 +75,7 @@ const pairs = <const S extends Spec<Readonly<Record<string, string>>>>(spec: S) 
 
 /** Seconds, where -1 means none. */
 const leeway = <const S extends Spec<number>>(spec: S) =>
-  declare<number, S>(spec, { type: 'string', format: 'duration' }, (value, field) =>
+  declareDuration<number, S>(spec, (value, field) =>
     value === -1 || value === '-1' || value === '-1s' ? -1 : parseDurationSeconds(value, field),
   );
 

@@ -3,10 +3,10 @@ import { missingPolicyIn, policyName, ROOT } from '../../access/policies.ts';
 import { invalid } from '../../ground/errors.ts';
 import { meantText, nearest } from '../../ground/nearness.ts';
 import { jsonOf } from '../../ground/objects.ts';
+import { duration } from '../declaration/duration.ts';
 import { type Runner, resultOf } from '../declaration/operation.ts';
 import {
   declare,
-  duration,
   flag,
   givenOf,
   hidden,

@@ -1,7 +1,7 @@
 import { CofferError, invalid, ownWords } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import type { ResourceKind } from './resource-kinds.ts';
-import { parseBoolean, parseDurationSeconds, parseInteger, parseText, wrongType } from './weak-values.ts';
+import { parseBoolean, parseInteger, parseText, wrongType } from './weak-values.ts';
 
 /*
  * Limits of request parameters, enforced here so that other code need not check the size of numbers and texts. No
@@ -152,8 +152,15 @@ export type ValuesOf<P extends Params> = {
   readonly [K in Exclude<keyof P, OptionalNames<P>>]: ValueOf<P[K]>;
 } & { readonly [K in OptionalNames<P>]?: ValueOf<P[K]> };
 
+/** Parameter with a duration: callers in TypeScript may also give it as text. */
+export type OfDuration = { readonly schema: Schema & { readonly format: 'duration' } };
+
 /** Input for one parameter: for a batch, its items before parsing. */
-type GivenOf<P> = P extends { readonly fields: infer F extends Params } ? readonly InputOf<F>[] : ValueOf<P>;
+type GivenOf<P> = P extends { readonly fields: infer F extends Params }
+  ? readonly InputOf<F>[]
+  : P extends OfDuration
+    ? ValueOf<P> | string
+    : ValueOf<P>;
 
 /** Input of library callers: parameters with a default may be omitted. */
 export type InputOf<P extends Params> = {
@@ -279,16 +286,6 @@ export function integer<const S extends Spec<number>>(
 /** Boolean parameter. */
 export function flag<const S extends Spec<boolean>>(spec: S): Declared<boolean, S> {
   return declare<boolean, S>(spec, { type: 'boolean' }, parseBoolean);
-}
-
-/**
- * Duration in seconds: a number, digits, `24h`, `1h30m`, `7d`. Never negative, and never longer than Go's maximum. As
- * in Vault, `null` means absent.
- */
-export function duration<const S extends Spec<number>>(spec: S): Declared<number, S> {
-  const schema: Schema = { type: 'string', format: 'duration' };
-  const { cli, ...declared } = declare<number, S>(spec, schema, parseDurationSeconds);
-  return { ...declared, cli: { metavar: 'D', ...cli }, nullIsAbsent: true };
 }
 
 /** List of texts: an array, or comma-separated text. */

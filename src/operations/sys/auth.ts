@@ -106,7 +106,8 @@ export const enable = operation({
       throw invalid(`auth method "${type}" does not allow setting a version`, { field: 'options' });
     }
     const traits = traitsIn(rest);
-    await core.mounts.add(type, fullPath(path), {
+    // Programs may leave it out; a request always has one in its path.
+    await core.mounts.add(type, fullPath(path === '' ? type : path), {
       description,
       traits,
       options,

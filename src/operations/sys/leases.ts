@@ -8,9 +8,10 @@ import { trimSlashes } from '../../ground/trim.ts';
 import { listAnswer, tidying } from '../auth/named-objects.ts';
 import { tokenDetails } from '../auth/token-answers.ts';
 import { countMissing, FOR_GOOD } from '../declaration/deleting.ts';
+import { duration } from '../declaration/duration.ts';
 import { accessOperation } from '../declaration/mount-operations.ts';
 import { computing, done, type Runner, resultOf } from '../declaration/operation.ts';
-import { duration, flag, text } from '../declaration/params.ts';
+import { flag, text } from '../declaration/params.ts';
 
 const leaseId = text({ help: 'ID of the lease.', default: '' });
 

@@ -3,11 +3,11 @@ import { invalid, ownWords } from '../../ground/errors.ts';
 import { familyVersion } from '../../ground/version.ts';
 import type { LockoutConfig, Mount, MountConfig, MountTraits } from '../../mounts/mount.ts';
 import { isLoginMount, relativePath } from '../../mounts/mounts.ts';
+import { declareDuration, duration } from '../declaration/duration.ts';
 import { lacking } from '../declaration/lacking.ts';
 import {
   choice,
   declare,
-  duration,
   flag,
   hidden,
   integer,
@@ -61,14 +61,10 @@ function changedLockout(
 
 /** TTL in seconds; `system` and 0 mean the server's default, empty text leaves it unchanged. */
 const ttl = (help: string) =>
-  declare<number | undefined, { readonly help: string }>(
-    { help },
-    { type: 'string', format: 'duration' },
-    (value, field) => {
-      if (value === '' || value === null) return undefined;
-      return value === 'system' ? 0 : parseDurationSeconds(value, field);
-    },
-  );
+  declareDuration<number | undefined, { readonly help: string }>({ help }, (value, field) => {
+    if (value === '' || value === null) return undefined;
+    return value === 'system' ? 0 : parseDurationSeconds(value, field);
+  });
 
 const names = (help: string) => texts(hidden(help));
 

@@ -5,10 +5,11 @@ import { trimSlashes } from '../../ground/trim.ts';
 import type { Mount } from '../../mounts/mount.ts';
 import { isLoginMount } from '../../mounts/mounts.ts';
 import { listAnswer } from '../auth/named-objects.ts';
+import { duration } from '../declaration/duration.ts';
 import { lacking } from '../declaration/lacking.ts';
 import { accessOperation } from '../declaration/mount-operations.ts';
 import { done } from '../declaration/operation.ts';
-import { choice, declare, duration, flag, type Params, text, texts } from '../declaration/params.ts';
+import { choice, declare, flag, type Params, text, texts } from '../declaration/params.ts';
 import { wrongType } from '../declaration/weak-values.ts';
 
 const MOST_REQUESTS = 1e9;

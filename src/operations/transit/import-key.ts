@@ -19,8 +19,9 @@ import {
   keyTypeNames,
   keyTypes,
 } from '../../transit/key-types/index.ts';
+import { duration } from '../declaration/duration.ts';
 import { done, type Runner } from '../declaration/operation.ts';
-import { base64, duration, flag, hidden, integer, text } from '../declaration/params.ts';
+import { base64, flag, hidden, integer, text } from '../declaration/params.ts';
 import {
   derived,
   existingKey,
