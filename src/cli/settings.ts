@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { invalid } from '../ground/errors.ts';
 import { trimSlashes } from '../ground/trim.ts';
 import { DEFAULT_MOUNT } from '../mounts/paths.ts';
-import { locationFrom } from '../store/backends/registry.ts';
+import { locationFrom, refuseUnknownLocation } from '../store/backends/registry.ts';
 import { refuseKeyringPlace } from '../team/directory.ts';
 import { homeHint } from './files/in-file.ts';
 import { type Environment, type OptionValue, textOption, variable } from './given.ts';
@@ -56,8 +56,8 @@ export function resolveSettings(everywhere: ReadonlyMap<string, OptionValue>, en
 }
 
 /**
- * Refuses a location that a shell was to fill in: an unset variable, or a `~` in quotes or after `=`, which would
- * become a directory of that name.
+ * Refuses a location that would become a directory of that name, but was not meant so: one that a shell was to fill in
+ * (an unset variable, a `~` in quotes or after `=`), or the URL of something that cannot contain a store.
  * @param field option or argument that names it
  * @throws `invalid`
  */
@@ -68,7 +68,9 @@ export function refuseUnmeantPlace(location: string | undefined, field = 'store'
       hint: 'if the location comes from a variable, check that the variable is set',
     });
   }
-  const hint = location === undefined ? undefined : homeHint(location);
+  if (location === undefined) return;
+  refuseUnknownLocation(location, field);
+  const hint = homeHint(location);
   if (hint !== undefined) throw invalid(`cannot use ${location} as a store`, { field, hint });
 }
 

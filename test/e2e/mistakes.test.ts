@@ -68,6 +68,17 @@ describe('a place that was not meant', () => {
     expect(await here.refused('store copy store ~/copy', 2)).toContain('TO: cannot use ~/copy as a store');
   });
 
+  it('is the URL of something else, which no directory is made for and no password is shown of', async () => {
+    const url = 'postgress://owner:geheim@db.example.com/coffer';
+    const said = 'invalid store location: unknown scheme "postgress" (did you mean "postgres://"?)';
+    for (const line of ['init', 'status', 'serve', 'store restore report.txt', 'store migrate', 'agent run'])
+      expect(await here.refused([...line.split(' '), '--store', url], 2)).toBe(`coffer: --store: ${said}`);
+    expect(await here.refused(['store', 'copy', 'store', url], 2)).toBe(`coffer: TO: ${said}`);
+    expect(await here.refused(['store', 'copy', url, 'copy'], 2)).toBe(`coffer: FROM: ${said}`);
+    expect(await here.with({ COFFER_STORE: url }).refused('init', 2)).toBe(`coffer: COFFER_STORE: ${said}`);
+    expect(readdirSync(bare.directory).join()).not.toContain('postgres');
+  });
+
   it('is a file', async () => {
     expect(await here.refused('status --store report.txt', 3)).toBe(
       'coffer: no store in report.txt (this path is a file: use the directory of the store)',

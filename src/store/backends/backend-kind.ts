@@ -53,7 +53,8 @@ export interface BackendKind {
   /** Words for the place and the parts of a store, for messages. */
   readonly words: { readonly place: string; readonly parts: string };
   readonly environment?: BackendEnvironment;
-  matches(text: string): boolean;
+  /** Schemes of the URLs that are its locations, in lower case; absent for the paths of directories. */
+  readonly schemes?: readonly string[];
   /**
    * Returns a canonical form that is the same for all spellings of a location, as far as that can be determined without
    * accessing it; without a password.

@@ -11,11 +11,25 @@ import type {
 } from './backend-kind.ts';
 import { files } from './files/files.ts';
 import { postgres } from './postgres/postgres.ts';
+import { refuseUnknownScheme, schemeIn } from './unknown-scheme.ts';
 
-/** The last kind that matches a location is used: the first one matches everything. */
-const KINDS: readonly [BackendKind, ...BackendKind[]] = [files, postgres];
+const KINDS: readonly BackendKind[] = [files, postgres];
 
-const kindOf = (text: string): BackendKind => KINDS.findLast((kind) => kind.matches(text)) ?? KINDS[0];
+/** @throws `invalid` for a location that looks like a URL, but whose scheme is unknown */
+function kindOf(text: string): BackendKind {
+  const scheme = schemeIn(text);
+  const kind = KINDS.find(({ schemes = [] }) => scheme !== undefined && schemes.includes(scheme));
+  if (kind === undefined) refuseUnknownScheme(text, KINDS, 'store');
+  return kind ?? files;
+}
+
+/**
+ * Refuses a location that looks like a URL, but whose scheme is unknown.
+ * @param field option or argument that names it
+ * @throws `invalid`
+ */
+export const refuseUnknownLocation = (text: string, field: string): void =>
+  refuseUnknownScheme(text, KINDS, field);
 
 /** Normalizes a location to an object. */
 export const located = (location: Location): Located =>

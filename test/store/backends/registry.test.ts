@@ -8,8 +8,12 @@ import {
   printLocation,
   uselessSecrets,
 } from '../../../src/store/backends/registry.ts';
+import { thrownBy } from '../../reference/thrown.ts';
 import { temporaryDirectory } from '../temporary-store.ts';
 
+const FORM = 'it is not of the form postgres://USER@HOST/DATABASE';
+const OTHER = 'use postgres://USER@HOST/DATABASE, or the path of a directory, with ./ in front';
+const SERVER = 'the address of a server belongs in --address or COFFER_ADDR';
 const nothing = (): undefined => undefined;
 const from = (variables: Readonly<Record<string, string>>) => (name: string) => variables[name];
 
@@ -32,6 +36,33 @@ describe('the registry of backends', () => {
       expect(uselessSecrets(text)).toEqual([]);
       expect(uselessSecrets(locationFrom(text, nothing))).toEqual([]);
     },
+  );
+
+  it.each([
+    ['postgress://ada:secret@db/keys', 'unknown scheme "postgress"', 'did you mean "postgres://"?'],
+    ['postgre://ada:secret@db/keys', 'unknown scheme "postgre"', 'did you mean "postgres://"?'],
+    ['postgersql://db/keys', 'unknown scheme "postgersql"', 'did you mean "postgresql://"?'],
+    ['mysql://ada:secret@db/keys', 'unknown scheme "mysql"', OTHER],
+    ['s3://secret/keys', 'unknown scheme "s3"', OTHER],
+    ['http://ada:secret@db/keys', 'unknown scheme "http"', SERVER],
+    ['HTTPS://ada:secret@db', 'unknown scheme "https"', SERVER],
+    ['file:///srv/secret', 'unknown scheme "file"', 'use the path alone, without "file://"'],
+    ['jdbc:postgresql://db/keys?password=secret', FORM, OTHER],
+    ['ada:secret://db', FORM, OTHER],
+    ['://ada:secret@db', FORM, OTHER],
+    ['"postgres://ada:secret@db/keys"', FORM, 'remove the quotes and spaces around it'],
+    [' postgres://ada:secret@db/keys', FORM, 'remove the quotes and spaces around it'],
+    ['host=db user=ada password=secret dbname=keys', FORM, OTHER],
+  ])('refuses %s, which no directory is meant by, and does not repeat it', (text, reason, hint) => {
+    const refusal = { kind: 'invalid', field: 'store', message: `invalid store location: ${reason}`, hint };
+    expect(thrownBy(() => locationFrom(text, nothing))).toMatchObject(refusal);
+    expect(thrownBy(() => uselessSecrets(text))).toMatchObject(refusal);
+    expect(`${reason} ${hint}`).not.toContain('secret');
+  });
+
+  it.each(['C://store', './mysql://x', 'a=b c=d', 'key=value', 'a/mysql://b'])(
+    'takes %s for a directory, although it resembles an address',
+    (text) => expect(locationFrom(text, nothing)).toBe(text),
   );
 
   it('prints a database without its password, and with what the environment says', async () => {

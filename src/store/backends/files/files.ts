@@ -8,7 +8,6 @@ import type { BackendKind } from '../backend-kind.ts';
 export const files: BackendKind = {
   form: 'directory',
   words: { place: 'directory', parts: 'files' },
-  matches: () => true,
   identity: ({ text }) => realPath(resolve(text)),
   lasting: ({ text, defaults }) => ({ text: resolve(text), defaults }),
   directory: ({ text }) => text,

@@ -5,13 +5,13 @@ import { printPlace } from '../../../ground/errors.ts';
 import type { BackendKind, Located } from '../backend-kind.ts';
 import type { PostgresAddress } from './address.ts';
 
-const LOCATION = /^postgres(?:ql)?:\/\//i;
 const PASSWORD = 'PGPASSWORD';
 
 type Variable = (name: string) => string | undefined;
 
 export const postgres: BackendKind = {
   form: 'postgres://USER@HOST/DATABASE',
+  schemes: ['postgres', 'postgresql'],
   words: { place: 'database', parts: 'records' },
   environment: {
     title: 'PostgreSQL',
@@ -40,7 +40,6 @@ export const postgres: BackendKind = {
       passfile: variable(PASSWORD) === undefined ? passwordTable(variable) : undefined,
     }),
   },
-  matches: (text) => LOCATION.test(text),
   identity: ({ text, defaults: { host, port, user, dbname } }) =>
     JSON.stringify([withoutPassword(text), host, port, user, dbname]),
   async open(location, options) {
