@@ -3606,7 +3606,7 @@ complete -c coffer -n '__coffer_at '\''exec'\''' -l only -x -d 'Use only this va
 complete -c coffer -n '__coffer_at '\''exec'\''' -l as-file -x -d 'Write the value of NAME to an in-memory file, and set NAME to the path of this file. Can be repeated.'
 complete -c coffer -n '__coffer_at '\''exec'\''' -l format -x -a 'dotenv yaml json' -d 'File format, if the file name does not show it.'
 complete -c coffer -n '__coffer_at '\''exec'\''' -l overwrite -d 'If a variable is already set, use the value from the files. Default: keep the value that is set.'
-complete -c coffer -n '__coffer_at '\''exec'\''' -l mask -x -a 'github gitlab' -d 'Hide the values in the log of a GitHub Actions job: before the program starts, print commands that make the runner hide them. GitLab cannot: gitlab is refused.'
+complete -c coffer -n '__coffer_at '\''exec'\''' -l mask -x -a 'github gitlab' -d 'Hide the values in the log of a GitHub Actions job: before the program starts, print commands on standard error that make the runner hide them. GitLab cannot: gitlab is refused.'
 complete -c coffer -n '__coffer_at '\''exec'\''' -l on-disk -d 'Let --as-file write to the temporary directory, on disk, if no in-memory file system exists.'
 complete -c coffer -n '__coffer_at '\''exec'\''' -l store -x -a '(__fish_complete_directories (commandline -ct))' -d 'Store to use: directory, or postgres://USER@HOST/DATABASE.'
 complete -c coffer -n '__coffer_at '\''exec'\''' -l address -x -d 'Server to use: http://…, https://… or unix:/PATH.'

@@ -61,8 +61,8 @@ it('a pipeline of GitHub, and one of GitLab, deploys with the values of a keyrin
   expect(Object.keys(step?.env ?? {})).toEqual(['COFFER_IDENTITY']);
   expect(run(step?.run ?? '', { COFFER_IDENTITY: secret, GITHUB_ACTIONS: 'true' })).toEqual({
     exitCode: 0,
-    stdout: '::add-mask::s3cret\ndeployed with s3cret\n',
-    stderr: '',
+    stdout: 'deployed with s3cret\n',
+    stderr: '::add-mask::s3cret\n',
   });
   const [line = ''] = deployOf('gitlab').script ?? [];
   const file = join(home, 'variable');
@@ -89,8 +89,8 @@ it('the action hands values of a keyring over to later steps, and never the iden
     writeFileSync(env, '');
     expect(run(decrypt, { ...step, ...given })).toEqual({
       exitCode: 0,
-      stdout: '::add-mask::s3cret\n',
-      stderr: '',
+      stdout: '',
+      stderr: '::add-mask::s3cret\n',
     });
     expect(readFileSync(env, 'utf8')).toMatch(/^DB<<(\w+)\ns3cret\n\1\n$/);
   }

@@ -82,7 +82,8 @@ async function job(bench: Bench): Promise<Job> {
         .split('\n')
         .filter((line) => line !== '')
         .reverse();
-      log += await bench.run('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', step.run], {
+      const script = `exec 2>&1\n${step.run}`;
+      log += await bench.run('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script], {
         ...environment,
         ...written('GITHUB_ENV'),
         PATH: [...path, bench.environment['PATH']].join(':'),

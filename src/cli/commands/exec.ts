@@ -52,7 +52,7 @@ export const command: Command = {
     taking(
       'mask',
       'WHERE',
-      'Hide the values in the log of a GitHub Actions job: before the program starts, print commands that make the runner hide them. GitLab cannot: gitlab is refused.',
+      'Hide the values in the log of a GitHub Actions job: before the program starts, print commands on standard error that make the runner hide them. GitLab cannot: gitlab is refused.',
       { choices: ['github', 'gitlab'] },
     ),
     switching(
@@ -96,7 +96,8 @@ export const command: Command = {
     }
     if (textsOption(given.options, 'file').length === 0 && variables.decrypted.length === 0)
       session.say(await withoutFile(session, given.arguments));
-    if (mask !== undefined) session.streams.out.write(mask([...variables.decrypted]));
+    // The runner reads both streams, and standard output may be redirected into a file or a variable.
+    if (mask !== undefined) session.streams.err.write(mask([...variables.decrypted]));
     return start(session, given, { path: found.path, words: [name, ...rest], environment: variables.all });
   },
 };
