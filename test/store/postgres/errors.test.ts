@@ -200,6 +200,24 @@ describe.skipIf(missing !== undefined)(
       await write(location);
     });
 
+    it('is written again by a process that goes on, once its role may write again', async () => {
+      const { schema } = await newStore();
+      const role = `writer_${database.name}`;
+      await database.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret' SUPERUSER`);
+      onTestFinished(async () => void (await database.query(`DROP ROLE ${role}`)));
+      await database.query(`ALTER ROLE ${role} SET default_transaction_read_only = on`);
+      const backend = new PostgresBackend(parseAddress(database.location(schema, { user: role })));
+      onTestFinished(() => backend.close());
+      const bytes = Buffer.from('aa');
+      const commit = () =>
+        backend.exclusive((session) => session.commit([{ ref: { area: 'documents', name: 'aa' }, bytes }]));
+      const refused = `unavailable: cannot use ${printed(schema, role)}: the database is read-only`;
+      expect([await failure(commit), await failure(commit)]).toEqual([refused, refused]);
+      await database.query(`ALTER ROLE ${role} RESET default_transaction_read_only`);
+      // The session that was refused last is no longer used.
+      expect(await failure(commit)).toBe('no error');
+    });
+
     it('finds rows that belong to no store, and damaged ones', async () => {
       const { schema, location } = await newStore();
       await database.query(`INSERT INTO ${schema}.blob VALUES (7, 'documents', 'aa', '')`);

@@ -131,6 +131,8 @@ export function isConnectionLoss(error: unknown): boolean {
 export const isRefusedTls = (error: unknown): boolean => NO_TLS.test(messageOf(error));
 /** Whether the database lacked memory or disk for a statement, which it has rolled back. */
 export const isShortage = (error: unknown): boolean => sqlState(error)?.startsWith('53') === true;
+/** Whether a session may not write. It keeps the settings that its role had when it began, so a new one may. */
+export const isReadOnlySession = (error: unknown): boolean => sqlState(error) === '25006';
 export const isLockTimeout = (error: unknown): boolean => sqlState(error) === '55P03';
 
 /** Converts an error of the database or the network into a CofferError; returns any other error unchanged. */

@@ -169,7 +169,7 @@ export class PostgresBackend implements Backend {
       return outcome[0].value;
     }
     const held = await released;
-    lent.giveBack(!held);
+    lent.giveBack(!held || session.isOutdated);
     if (outcome[0].status === 'rejected') throw outcome[0].reason;
     if (held) return outcome[0].value;
     throw unavailable(placed`the connection to ${this.place} was lost`, {

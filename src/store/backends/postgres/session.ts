@@ -4,7 +4,13 @@ import { CofferError, placed, unavailable, unconfirmed } from '../../../ground/e
 import type { Blob, Change, CommitOptions, Version, WriteSession } from '../backend.ts';
 import type { PostgresAddress } from './address.ts';
 import { hearing, PATIENCE, type PostgresClient, together } from './connection.ts';
-import { databaseError, isConnectionLoss, isSerializationFailure, isShortage } from './database-errors.ts';
+import {
+  databaseError,
+  isConnectionLoss,
+  isReadOnlySession,
+  isSerializationFailure,
+  isShortage,
+} from './database-errors.ts';
 import { type BlobBatch, bytea, inBatches, insertBlobs } from './schema.ts';
 import type { Commit, StoreLock } from './store-lock.ts';
 
@@ -32,6 +38,8 @@ export class PostgresSession implements WriteSession {
   #released: Promise<boolean> | undefined;
   /** Whether a commit has proved that the lock was held all along. */
   hasProof = false;
+  /** Whether the next writer needs a new connection, which takes up the present settings of the role. */
+  isOutdated = false;
 
   /** @param at commit seen under the lock */
   constructor(client: PostgresClient, address: PostgresAddress, lock: StoreLock, at: Commit) {
@@ -185,6 +193,7 @@ export class PostgresSession implements WriteSession {
   }
 
   readonly #explain = (error: unknown): never => {
+    this.isOutdated ||= isReadOnlySession(error);
     throw databaseError(error, this.#address.place);
   };
 
