@@ -69,6 +69,8 @@ interface SealedToken {
   readonly r?: string | undefined;
   /** Mount of the login method. */
   readonly m?: string | undefined;
+  /** Last move of this mount. */
+  readonly mv?: string | undefined;
 }
 
 interface OpenedBatchToken {
@@ -195,11 +197,12 @@ function packed(token: Token, epoch: number): SealedToken {
     cidrs: token.boundCidrs,
     r: token.role,
     m: token.login?.mount,
+    mv: token.login?.moved,
   };
 }
 
 function unpacked(sealed: SealedToken): OpenedBatchToken {
-  const { n, p, a, c, ttl, e, meta = null, by, bys, cidrs, r, m } = sealed;
+  const { n, p, a, c, ttl, e, meta = null, by, bys, cidrs, r, m, mv } = sealed;
   const createdMs = c * 1000;
   const token: Token = {
     kind: 'batch',
@@ -217,7 +220,7 @@ function unpacked(sealed: SealedToken): OpenedBatchToken {
     parentSerial: bys,
     boundCidrs: cidrs,
     role: r,
-    login: m === undefined ? undefined : { mount: m },
+    login: m === undefined ? undefined : { mount: m, moved: mv },
   };
   return { token, epoch: e };
 }

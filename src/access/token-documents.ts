@@ -2,7 +2,7 @@ import { invalid, ownWords } from '../ground/errors.ts';
 import { Pace } from '../ground/pace.ts';
 import { loginMount } from '../mounts/mounts.ts';
 import type { DocumentRef, ListOptions, Store, Transaction, View } from '../store/store.ts';
-import { isExpired, isUsedUp, type Token, type TokenRecord } from './token.ts';
+import { isExpired, isUsedUp, type Token, type TokenLogin, type TokenRecord } from './token.ts';
 
 /** Token documents in the store, and documents that depend on them. */
 
@@ -88,7 +88,7 @@ const isMoreThanBefore = ({ boundCidrs, wraps, login, serial, parentSerial }: To
 
 /**
  * Checks the validity of a token and all its ancestors. Undefined if any of them is missing or expired, or the login
- * method's mount was removed.
+ * method's mount was removed or moved.
  */
 export async function holds(
   view: View,
@@ -102,7 +102,7 @@ export async function holds(
     untilMs = Math.min(untilMs, current.expiresMs ?? Number.POSITIVE_INFINITY);
     if (current.parent === undefined) {
       const { login } = current;
-      const isThere = login === undefined || (await loginMount(view, login.mount)) !== undefined;
+      const isThere = login === undefined || (await isAtIssue(view, login));
       return isThere ? { untilMs, generation } : undefined;
     }
     const parent: Token | undefined = await tokenAt(view, current.parent);
@@ -112,6 +112,15 @@ export async function holds(
     generation += 1;
   }
   return undefined;
+}
+
+/**
+ * Whether a login method is still where it issued a token.
+ * @see docs/decisions/0173
+ */
+async function isAtIssue(view: View, login: TokenLogin): Promise<boolean> {
+  const mount = await loginMount(view, login.mount);
+  return mount !== undefined && mount.moved === login.moved;
 }
 
 /** Reads the stored token of an accessor, if it is valid. */

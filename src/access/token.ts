@@ -54,6 +54,8 @@ export interface TokenLogin {
    * @see docs/decisions/0173
    */
   readonly mount: string;
+  /** `moved` of the mount at the login. */
+  readonly moved?: string | undefined;
   /** `LoginRole` of the role or user: renewals use its current times. Absent in batch tokens. */
   readonly role?: DocumentRef;
   /** Its name for messages. */

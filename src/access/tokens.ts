@@ -10,6 +10,7 @@ import {
   unconfirmed,
 } from '../ground/errors.ts';
 import type { Random } from '../ground/random.ts';
+import type { Mount } from '../mounts/mount.ts';
 import { loginMount } from '../mounts/mounts.ts';
 import { DraftTransaction } from '../store/draft.ts';
 import type { Store, Transaction, View } from '../store/store.ts';
@@ -164,8 +165,7 @@ export class Tokens {
       const login = await decide(draft);
       if (draft.isChanged) return undefined;
       if (login instanceof CofferError) return login;
-      const mount = await loginMount(view, login.mount.uuid);
-      if (mount === undefined) throw denied(ownWords('permission denied'));
+      const mount = await mountOf(view, login);
       if (kindOfLogin(mount, login.settings) !== 'batch') return undefined;
       return this.#sealLogin(view, { ...login, mount }, now);
     });
@@ -176,8 +176,7 @@ export class Tokens {
     const issuing = this.#store.transact(async (tx) => {
       const login = await decide(tx);
       if (login instanceof CofferError) return login;
-      const mount = await loginMount(tx, login.mount.uuid);
-      if (mount === undefined) throw denied(ownWords('permission denied'));
+      const mount = await mountOf(tx, login);
       if (kindOfLogin(mount, login.settings) === 'batch')
         return this.#sealLogin(tx, { ...login, mount }, now);
       const { token, warnings } = buildLoginToken({ ...login, mount }, now);
@@ -347,6 +346,16 @@ async function knownRole(view: View, name: string): Promise<TokenRole> {
   const role = await roleIn(view, name);
   if (role === undefined) throw invalid(`unknown role ${name}`, { field: 'role' });
   return role;
+}
+
+/**
+ * Returns the current mount of a login.
+ * @throws `denied` if it was removed or moved during the login
+ */
+async function mountOf(view: View, { mount: { uuid, path } }: Login): Promise<Mount> {
+  const mount = await loginMount(view, uuid);
+  if (mount?.path !== path) throw denied(ownWords('permission denied'));
+  return mount;
 }
 
 /** Returns the hint to revoke a token whose text was lost. */

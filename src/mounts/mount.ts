@@ -11,6 +11,8 @@ export interface Mount {
   readonly accessor: string;
   /** Permanent identity of the mount's collections, so that a path that is reused starts empty. */
   readonly uuid: string;
+  /** Of a login method that was moved: the move's ID. Its tokens contain it, so that earlier ones are invalid. */
+  readonly moved?: string | undefined;
   /** Options, e.g. the dialect of transit; unknown ones as well. */
   readonly options: MountOptions;
   /** Defaults for all mounts of its type, which `options` override; absent if there are none. */

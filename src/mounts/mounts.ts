@@ -6,6 +6,7 @@ import { type CofferError, exists, invalid, notFound, ownWords, unsupported } fr
 import { type Random, uuidFrom } from '../ground/random.ts';
 import { trimSlashes } from '../ground/trim.ts';
 import type { Store, Transaction, View } from '../store/store.ts';
+import { type MountMigration, migrationIn, noteMigration } from './migrations.ts';
 import type { Mount, MountOptions, MountSettings, MountTraits, MountType } from './mount.ts';
 import { checkedPath, DEFAULT_MOUNT, LOGIN_PREFIX, overlaps } from './paths.ts';
 import { clearRemoved, noteRemoved } from './removed-mounts.ts';
@@ -16,21 +17,6 @@ const TOKEN = 'token';
 const TRANSIT_TABLE = { collection: 'sys', id: 'mounts' } as const;
 /** Table of all other mounts; earlier releases neither see nor lose it. */
 const TABLE = { collection: 'sys', id: 'typed-mounts' } as const;
-
-/** Completed moves, which clients query. */
-const MIGRATIONS = { collection: 'sys', id: 'migrations' } as const;
-const MAX_MIGRATIONS = 100;
-
-/** Move of a mount. Paths without slashes at the ends. */
-interface MountMigration {
-  readonly id: string;
-  readonly from: string;
-  readonly to: string;
-}
-
-interface Migrations {
-  readonly migrations: readonly MountMigration[];
-}
 
 interface MountTable<M> {
   readonly mounts: readonly M[];
@@ -160,7 +146,8 @@ export class Mounts {
   }
 
   /**
-   * Moves a mount with all its data. Policies are not changed: they name paths.
+   * Moves a mount with all its data. Policies are not changed: they name paths. The tokens of a login method become
+   * invalid, because their path, by which they are revoked, is the old one.
    * @throws `invalid` for a missing or built-in mount, and for a path that is impossible or taken
    */
   async move(from: string, to: string): Promise<MountMigration> {
@@ -184,10 +171,9 @@ export class Mounts {
         const hint = clash.path === path ? 'choose another path' : NESTED;
         throw invalid(`path in use at "${path}/"`, { field: 'to', hint });
       }
-      await replace(tx, mounts, mount, { ...mount, path });
       const migration = { id: uuidFrom(this.#random.bytes(16)), from: source, to: path };
-      const before = await tx.get<Migrations>(MIGRATIONS);
-      tx.put(MIGRATIONS, { migrations: [...(before?.migrations ?? []), migration].slice(-MAX_MIGRATIONS) });
+      await replace(tx, mounts, mount, { ...mount, path, moved: isLogin ? migration.id : undefined });
+      await noteMigration(tx, migration);
       return migration;
     });
   }
@@ -196,11 +182,8 @@ export class Mounts {
    * Finds one of the latest moves.
    * @throws `not-found`
    */
-  async migration(id: string): Promise<MountMigration> {
-    const known = await this.#store.read((view) => view.get<Migrations>(MIGRATIONS));
-    const found = known?.migrations.find((migration) => migration.id === id);
-    if (found === undefined) throw notFound(`no migration ${id}`, { field: 'migration_id' });
-    return found;
+  migration(id: string): Promise<MountMigration> {
+    return this.#store.read((view) => migrationIn(view, id));
   }
 
   /**
@@ -281,7 +264,7 @@ export const relativePath = ({ path }: Mount): string =>
   path.startsWith(LOGIN_PREFIX) ? path.slice(LOGIN_PREFIX.length) : path;
 
 /**
- * Finds the login method of a token; undefined once it was removed, which invalidates its tokens.
+ * Finds a login method; undefined once it was removed.
  * @param uuid UUID of the mount, which does not change when it is moved
  */
 export async function loginMount(view: View, uuid: string): Promise<Mount | undefined> {
@@ -346,7 +329,6 @@ const withoutEmpty = (options: MountOptions): MountOptions =>
 
 const usualDialect = (defaults: MountOptions | undefined): string => defaults?.['dialect'] ?? 'service';
 
-/** Writes the changed table: that of the transit mounts, or the other one. */
 /** Writes the mounts with another in the place of one, or without it. */
 const replace = (
   tx: Transaction,
@@ -360,6 +342,7 @@ const replace = (
     mounts.flatMap((other) => (other === mount ? now : other)),
   );
 
+/** Writes the changed table: that of the transit mounts, or the other one. */
 async function write(tx: Transaction, changed: string, mounts: readonly Mount[]): Promise<void> {
   const sorted = mounts.toSorted(byPath);
   if (changed === TRANSIT) {

@@ -1,7 +1,12 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Login } from '../../src/access/login/login-token.ts';
 import { NO_SETTINGS } from '../../src/access/login/token-settings.ts';
+import { jwtMounts } from '../../src/access/methods/jwt/mount-type.ts';
 import type { TokenRequest } from '../../src/access/token-request.ts';
 import type { IssuedToken } from '../../src/access/tokens.ts';
+import { systemRandom } from '../../src/ground/random.ts';
+import type { Mount } from '../../src/mounts/mount.ts';
+import { Mounts } from '../../src/mounts/mounts.ts';
 import { failureOf, openRoom, type Room, tokenRequest } from './room.ts';
 
 let room: Room;
@@ -286,6 +291,15 @@ describe('a use', () => {
   });
 });
 
+const loginAt = (mount: Mount, token_type: 'service' | 'batch'): Login => ({
+  mount,
+  path: `${mount.path}/login`,
+  meta: {},
+  settings: { ...NO_SETTINGS, token_type },
+  role: { collection: 'roles', id: 'r' },
+  name: 'r',
+});
+
 describe('a login', () => {
   it.each(['service', 'batch'] as const)(
     'by a mount that was removed meanwhile gets no %s token',
@@ -298,14 +312,7 @@ describe('a login', () => {
         accessor: '',
         options: {},
       };
-      const made = {
-        mount,
-        path: 'auth/jwt/login',
-        meta: {},
-        settings: { ...NO_SETTINGS, token_type },
-        role: { collection: 'roles', id: 'r' },
-        name: 'r',
-      };
+      const made = loginAt(mount, token_type);
       const enter = (changes: boolean) => () =>
         room.access.tokens.login(async (tx) => {
           if (changes) tx.put({ collection: 'roles', id: 'r' }, {});
@@ -314,6 +321,19 @@ describe('a login', () => {
       for (const changes of [false, true]) {
         expect(await failureOf(enter(changes))).toEqual(['denied', 'permission denied']);
       }
+      expect(await room.access.tokens.list()).toEqual([]);
+    },
+  );
+
+  it.each(['service', 'batch'] as const)(
+    'by a mount that was moved meanwhile gets no %s token',
+    async (token_type) => {
+      const mounts = new Mounts(room.store, systemRandom, jwtMounts);
+      const mount = await mounts.add('jwt', 'auth/here');
+      await mounts.move('auth/here', 'auth/there');
+      expect(await failureOf(() => room.access.tokens.login(async () => loginAt(mount, token_type)))).toEqual(
+        ['denied', 'permission denied'],
+      );
       expect(await room.access.tokens.list()).toEqual([]);
     },
   );

@@ -81,8 +81,8 @@ export function buildLoginToken(
   };
   checkSizes(common);
   if (isBatch) {
-    const { uuid } = mount;
-    return { token: { ...batchTerms, ...common, login: { mount: uuid } }, warnings };
+    const { uuid, moved } = mount;
+    return { token: { ...batchTerms, ...common, login: { mount: uuid, moved } }, warnings };
   }
   const token: Token = {
     ...common,
@@ -92,6 +92,7 @@ export function buildLoginToken(
     usesLeft: uses === 0 ? undefined : uses,
     login: {
       mount: mount.uuid,
+      moved: mount.moved,
       role: login.role,
       name: login.name,
       keepsPolicies: login.keepsPolicies ? true : undefined,

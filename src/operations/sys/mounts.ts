@@ -188,10 +188,12 @@ export const move = operation({
   },
   cli: {
     acts: true,
-    done: (values) => `Moved ${String(values['from'])} to ${String(values['to'])}.`,
+    done: ({ from, to }) => `Moved ${String(from)} to ${String(to)}.${endedBy(String(from))}`,
     examples: {
       'coffer mounts move transit teams/payments':
         'Move a mount and its keys; policies that name the old path are not changed',
+      'coffer mounts move auth/approle auth/machines':
+        'Move a login method; all tokens that it issued are revoked',
     },
   },
   async run({ core }, { from, to }) {
@@ -199,6 +201,10 @@ export const move = operation({
     return { data: { migration_id: id } };
   },
 });
+
+/** Returns what else a move does: nothing, or the end of all tokens of a login method. */
+const endedBy = (from: string): string =>
+  trimSlashes(from).startsWith(LOGIN_PREFIX) ? ' The tokens that it issued are revoked: log in again.' : '';
 
 export const migration = operation({
   route: 'GET /sys/remount/status/:migration_id',

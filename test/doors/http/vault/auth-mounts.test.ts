@@ -126,6 +126,40 @@ describe('the login methods of a store', () => {
     expect(login.json.auth).toMatchObject({ policies: ['default'], orphan: true });
   });
 
+  it.each(['service', 'batch'] as const)('end their %s tokens by a move, back too', async (token_type) => {
+    const [a, b] = [`${token_type}-a`, `${token_type}-b`];
+    await world.enable('userpass', a, { token_type });
+    await world.root('POST', `auth/${a}/users/ann`, { password: 'secret', token_policies: 'creator' });
+    await setPolicy(
+      world.server.directory,
+      'creator',
+      'path "auth/token/create" { capabilities = ["update"] }',
+    );
+    const enter = async (path: string): Promise<string> =>
+      (await world.anybody('POST', `auth/${path}/login/ann`, { body: { password: 'secret' } })).json.auth
+        .client_token;
+    const before = [await enter(a)];
+    if (token_type === 'service') {
+      const child = await world.anybody('POST', 'auth/token/create', { token: before[0] ?? '', body: {} });
+      before.push(child.json.auth.client_token);
+    }
+    const statuses = async (tokens: readonly string[]) => {
+      const asked = tokens.map((token) => world.anybody('GET', 'auth/token/lookup-self', { token }));
+      return (await Promise.all(asked)).map(({ status }) => status);
+    };
+    expect(await statuses(before)).toEqual(before.map(() => 200));
+    await world.root('POST', 'sys/remount', { from: `auth/${a}`, to: `auth/${b}` });
+    expect(await statuses(before)).toEqual(before.map(() => 403));
+    const moved = await enter(b);
+    expect(await statuses([moved])).toEqual([200]);
+    await world.root('POST', 'sys/remount', { from: `auth/${b}`, to: `auth/${a}` });
+    expect(await statuses([...before, moved])).toEqual([...before, moved].map(() => 403));
+    const after = await enter(a);
+    expect(await statuses([after])).toEqual([200]);
+    expect((await world.root('POST', `sys/leases/revoke-prefix/auth/${a}`)).status).toBe(204);
+    expect(await statuses([after])).toEqual([403]);
+  });
+
   it('are shown to those without a token when they are to be, and of those little', async () => {
     await world.enable('userpass', 'shown', { listing_visibility: 'unauth' });
     const wanted = { auth: { 'shown/': { description: '', options: {}, type: 'userpass' } }, secret: {} };
