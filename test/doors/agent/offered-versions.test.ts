@@ -65,6 +65,7 @@ describe('the keys that ssh is offered', () => {
 
   it.each<[string, unknown]>([
     ['derived', { latest_version: 1, derived: true, keys: { 1: version(ed) } }],
+    ['soft-deleted', { latest_version: 1, soft_deleted: true, keys: { 1: version(ed) } }],
     ['without versions', { latest_version: 1, keys: [] }],
     ['no key', 'what is this'],
     ['symmetric', { latest_version: 1, keys: { 1: 1_700_000_000 } }],

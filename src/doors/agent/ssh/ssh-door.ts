@@ -84,7 +84,8 @@ export class OfferedVersions {
       if (KEY_ERRORS.has(asCofferError(error)?.kind ?? '')) return NOTHING;
       throw error;
     }
-    if (!isObject(data) || !isObject(data['keys']) || data['derived'] === true) return NOTHING;
+    if (!isObject(data) || !isObject(data['keys'])) return NOTHING;
+    if (data['derived'] === true || data['soft_deleted'] === true) return NOTHING;
     const read = this.#read.get(data['keys']);
     if (read?.of === offer) return read.found;
     const least = Number(data['min_encryption_version']) || 0;
