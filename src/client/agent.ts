@@ -37,21 +37,29 @@ export const UNANSWERED = 'the agent does not respond';
 
 /** Timeout in milliseconds for calls that a running agent answers immediately. */
 export const AT_ONCE_MS = 10_000;
+const SUSPENDED_HINT = 'check whether the agent is suspended, or run "coffer lock" to kill it';
+/** Time in milliseconds after which the agent is asked whether it works on an operation or hangs; both make one timeout. */
+const DOUBTFUL_AFTER_MS = AT_ONCE_MS / 2;
 
 /**
  * Connects to the agent on a Unix socket.
+ * @param hangs called with a message once if an operation is not answered because the agent hangs
  * @returns undefined if nothing listens there, or the connection is refused
  */
-export async function connectToAgent(path: string): Promise<AgentConnection | undefined> {
+export async function connectToAgent(
+  path: string,
+  hangs: (message: string) => void = () => undefined,
+): Promise<AgentConnection | undefined> {
   const connection = await callsOn(path, AGENT_CALLS, AGENT_EXITED);
   if (connection === undefined) return undefined;
   const { within, closed, close } = connection;
   const calls: AgentCalls = connection.calls(AT_ONCE_MS);
   const { ask }: AgentCalls = connection.calls(ANSWER_WITHIN_MS);
+  const { status: isAlive }: AgentCalls = connection.calls();
   const transport: Transport = {
     async send({ changes, ...request }) {
       try {
-        return await ask(request);
+        return await watched(ask(request), isAlive, () => hangs(`${UNANSWERED} yet (${SUSPENDED_HINT})`));
       } catch (error) {
         if (!changes || !connection.isClosed() || !(error instanceof CofferError)) throw error;
         throw perhapsDone(error);
@@ -95,20 +103,38 @@ export async function callsOn<T>(path: string, names: CallNames<T>, gone: string
   const within = <V>(ms: number, answer: Promise<V>): Promise<V> =>
     inTime(answer, ms, () => {
       close();
-      throw unavailable(UNANSWERED, {
-        hint: 'check whether the agent is suspended, or run "coffer lock" to kill it',
-      });
+      throw unavailable(UNANSWERED, { hint: SUSPENDED_HINT });
     });
   return {
-    /** Returns the calls, each of which must be answered in this time. */
-    calls: (ms: number) =>
-      remote<T>({ call: (name, argument) => within(ms, rpc.call(name, argument)) }, names),
+    /** Returns the calls, each of which must be answered in this time, if one is given. */
+    calls: (ms?: number) =>
+      remote<T>(
+        ms === undefined ? rpc : { call: (name, argument) => within(ms, rpc.call(name, argument)) },
+        names,
+      ),
     within,
     /** Resolves when the connection is closed. */
     closed,
     isClosed: (): boolean => socket.destroyed,
     close,
   };
+}
+
+/**
+ * Waits for an answer, which may take its time.
+ * @param status asks for what an agent that works on something answers at once
+ * @param hangs called if it does not
+ */
+async function watched<T>(answer: Promise<T>, status: () => Promise<unknown>, hangs: () => void): Promise<T> {
+  const doubt = setTimeout(() => {
+    // It fails if the connection is closed meanwhile, which the answer shows as well.
+    inTime(status(), DOUBTFUL_AFTER_MS, hangs).catch(() => undefined);
+  }, DOUBTFUL_AFTER_MS);
+  try {
+    return await answer;
+  } finally {
+    clearTimeout(doubt);
+  }
 }
 
 /** Returns the runner with the words for an agent that has lost its store: there is no server to unseal. */

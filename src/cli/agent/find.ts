@@ -40,7 +40,7 @@ export async function findAgent(
     session.warn(`${known.message} (${known.hint})`);
     return undefined;
   }
-  const connection = await connectToAgent(directory.socket);
+  const connection = await connectToAgent(directory.socket, (hanging) => session.warn(hanging));
   if (connection === undefined) {
     const { clearAway } = await import('../../service/socket-file.ts');
     await clearAway(directory);
