@@ -144,6 +144,12 @@ describe('the page on running a server', () => {
     expect(text).toBe(readFileSync(file, 'utf8'));
   });
 
+  it('has a unit that starts the server again for as long as its database is down, but not after a mistake', () => {
+    const [general = '', service = ''] = unit.split('[Service]');
+    expect(general).toMatch(/^StartLimitIntervalSec=0$/m);
+    expect(service).toMatch(/^Restart=on-failure\nRestartSec=5\nRestartPreventExitStatus=2$/m);
+  });
+
   it.skipIf(!has('systemd-analyze'))(
     'has a unit that systemd reads, and that keeps much from the service',
     () => {
