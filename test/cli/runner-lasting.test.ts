@@ -9,7 +9,7 @@ import { TokenFile } from '../../src/cli/logins/kept-token.ts';
 import { keepRenewed } from '../../src/cli/logins/renewal.ts';
 import { openLasting } from '../../src/cli/runner-lasting.ts';
 import { Session } from '../../src/cli/session.ts';
-import { denied, unavailable } from '../../src/ground/errors.ts';
+import { CofferError, denied, sealed, unavailable, unconfirmed } from '../../src/ground/errors.ts';
 import type { Outcome, Runner } from '../../src/operations/declaration/operation.ts';
 import { promptsDouble, streamsDouble } from './streams.double.ts';
 
@@ -99,6 +99,7 @@ describe('the token of a process that stays', () => {
   };
   const LOOK = 'GET auth/token/lookup-self';
   const RENEW = 'POST auth/token/renew-self';
+  const tooMany = new CofferError('unavailable', 'request path rate limit quota exceeded');
   const away = (): never => {
     throw unavailable('the server is away');
   };
@@ -107,7 +108,7 @@ describe('the token of a process that stays', () => {
   beforeEach(() => {
     asked.length = 0;
     answers.length = 0;
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   });
   afterEach(() => void vi.useRealTimers());
 
@@ -115,7 +116,7 @@ describe('the token of a process that stays', () => {
     const renewed = () => ({ auth: { lease_duration: 3600, renewable: true } });
     answers.push(away, () => ({ data: { ttl: 1800, renewable: true } }), renewed, away, renewed);
     const end = keepRenewed(runner);
-    await minutes(0.5);
+    await minutes(0);
     expect(asked).toEqual([LOOK]);
     await minutes(1);
     expect(asked).toEqual([LOOK, LOOK]);
@@ -131,8 +132,7 @@ describe('the token of a process that stays', () => {
   it.each([
     ['has no end', { ttl: 0, renewable: true }],
     ['is not renewed', { ttl: 3600, renewable: false }],
-    ['is at its end', { ttl: 5, renewable: true }],
-    ['ends in less than ten seconds', { ttl: 9, renewable: true }],
+    ['is at its end', { ttl: 0.9, renewable: true }],
   ])('is left alone where it %s', async (_, data) => {
     answers.push(() => ({ data }));
     const end = keepRenewed(runner);
@@ -141,11 +141,59 @@ describe('the token of a process that stays', () => {
     end();
   });
 
-  it('is renewed if it ends in ten seconds, the shortest time', async () => {
-    answers.push(() => ({ data: { ttl: 10, renewable: true } }));
+  it('is renewed if it ends in a second, the shortest time', async () => {
+    answers.push(() => ({ data: { ttl: 1, renewable: true } }));
     const end = keepRenewed(runner);
     await minutes(1);
     expect(asked).toEqual([LOOK, RENEW]);
+    end();
+  });
+
+  /** A server whose only token lives for `life` seconds after each renewal; it is away during `outage`, in seconds. */
+  const serverWith = (life: number, outage: readonly [from: number, to: number], error: Error) => {
+    const seconds = () => performance.now() / 1000;
+    let endsAt = life;
+    return {
+      isAlive: () => seconds() < endsAt,
+      async at({ path }: { readonly path: string }) {
+        asked.push(path);
+        const now = seconds();
+        if (outage[0] <= now && now < outage[1]) throw error;
+        if (now >= endsAt) throw denied('permission denied');
+        if (path === 'auth/token/renew-self') endsAt = now + life;
+        const ttl = Math.floor(endsAt - now);
+        return { data: { ttl, renewable: true }, auth: { lease_duration: ttl, renewable: true } };
+      },
+    };
+  };
+
+  it.each(
+    [10, 60, 150, 3600, 86_400].flatMap((life) => [
+      [life, 'at the first renewal', (2 / 3) * life],
+      [life, 'at the start', 0],
+    ]) as [number, string, number][],
+  )('of %d seconds outlasts an outage for a quarter of them %s', async (life, _, from) => {
+    const errors = [unavailable('away'), sealed('the server is sealed'), unconfirmed('perhaps'), tooMany];
+    for (const error of errors) {
+      vi.useFakeTimers({ now: 0, toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+      const server = serverWith(life, [from, from + life / 4], error);
+      const end = keepRenewed(server);
+      await minutes((life * 4) / 60);
+      expect(server.isAlive()).toBe(true);
+      end();
+      vi.useRealTimers();
+    }
+  });
+
+  it('is asked for at most once a second, and once a minute where the outage is long', async () => {
+    const end = keepRenewed(serverWith(86_400, [0, 86_400], unavailable('away')));
+    await minutes(1 / 6);
+    expect(asked.length).toBeLessThanOrEqual(11);
+    await minutes(20);
+    asked.length = 0;
+    await minutes(60);
+    expect(asked.length).toBeGreaterThanOrEqual(59);
+    expect(asked.length).toBeLessThanOrEqual(61);
     end();
   });
 

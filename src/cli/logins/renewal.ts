@@ -1,4 +1,4 @@
-import { asCofferError } from '../../ground/errors.ts';
+import { asCofferError, type ErrorKind } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
 
@@ -6,12 +6,17 @@ const SECOND_MS = 1000;
 /** Fraction of its lifetime after which a token is renewed; the rest bridges an outage of the server. */
 const RENEWED_AFTER = 2 / 3;
 /**
- * Minimum remaining lifetime of a token, in milliseconds. A shorter one is at its maximum lifetime, and cannot be
- * renewed beyond it.
+ * Minimum remaining lifetime of a token, in milliseconds: servers report whole seconds. Close to its maximum lifetime,
+ * each renewal leaves a token less than the one before, until it has less than this.
  */
-const LEAST_MS = 10 * SECOND_MS;
-/** Time in milliseconds after which a server that did not respond is asked again. */
-const AGAIN_MS = 60 * SECOND_MS;
+const LEAST_MS = SECOND_MS;
+/**
+ * Time after which a server that did not respond is asked again: this part of the time since it was first asked, within
+ * limits in milliseconds. So even a token with a lifetime of a minute outlasts a restart of the server.
+ */
+const AGAIN = { part: 1 / 10, leastMs: SECOND_MS, mostMs: 60 * SECOND_MS } as const;
+/** Responses that are no outage of the server: it would refuse the same request again. */
+const REFUSALS: ReadonlySet<ErrorKind> = new Set(['denied', 'invalid', 'not-found', 'unsupported']);
 /** Maximum delay of timers, in milliseconds. */
 const MOST_MS = 2 ** 31 - 1;
 
@@ -28,6 +33,8 @@ const RENEW: RenewalRequest = { method: 'POST', path: 'auth/token/renew-self', p
 export function keepRenewed(runner: Pick<Runner, 'at'>): () => void {
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
+  /** When the server did not respond first; undefined if it responded last. */
+  let awaySince: number | undefined;
   const next = (ms: number, asked: RenewalRequest): void => {
     if (isOver) return;
     timer = setTimeout(() => void ask(asked), Math.min(ms, MOST_MS)).unref();
@@ -35,10 +42,15 @@ export function keepRenewed(runner: Pick<Runner, 'at'>): () => void {
   const ask = async (asked: RenewalRequest): Promise<void> => {
     try {
       const { data, auth } = await runner.at(asked);
+      awaySince = undefined;
       const leftMs = leftMsIn(asked === LOOK ? data : auth);
       if (leftMs >= LEAST_MS) next(leftMs * RENEWED_AFTER, RENEW);
     } catch (error) {
-      if (asCofferError(error)?.kind === 'unavailable') next(AGAIN_MS, asked);
+      const kind = asCofferError(error)?.kind;
+      if (kind === undefined || REFUSALS.has(kind)) return;
+      const now = performance.now();
+      awaySince ??= now;
+      next(Math.min(Math.max((now - awaySince) * AGAIN.part, AGAIN.leastMs), AGAIN.mostMs), asked);
     }
   };
   void ask(LOOK);
