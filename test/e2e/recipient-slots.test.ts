@@ -214,6 +214,15 @@ describe('keys at their usual places', () => {
     await elsewhere.ok('transit keys list -q');
   });
 
+  it('are not what the hint names first where a passphrase opens the store as well', async () => {
+    const place = machine();
+    const owner = place.with({ COFFER_PASSPHRASE: 'five words of a poem' });
+    await owner.ok('init -q');
+    await owner.ok(['slots', 'add', '-q', '--recipient', sshKey(place, 'id_ed25519')]);
+    const refusal = await copyOf(place).refused('transit keys list', 4);
+    expect(refusal).toContain('run "coffer unlock" on a terminal');
+  });
+
   it('do not open a store that somebody put in the place of a known one, and named ones say so', async () => {
     const place = machine();
     const key = sshKey(place, 'id_ed25519');

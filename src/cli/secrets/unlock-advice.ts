@@ -114,7 +114,8 @@ function sealedHint(session: Session, hint: string | undefined): string | undefi
   if (session.prompts.available()) return hint === undefined ? hint : withVariable(hint);
   const list = 'see "coffer help environment"';
   const isAskedFor = OF_PEOPLE.test(hint ?? '') && agentDirectory(session) !== undefined;
-  const first = OF_KEYS.test(hint ?? '') ? ' --identity FILE' : '';
+  const isKeyFirst = OF_KEYS.test(hint ?? '') && !hint?.includes(kindNames.passphrase);
+  const first = isKeyFirst ? ' --identity FILE' : '';
   const variables = sourcesOf(session.environment).join(' ');
   const unset = variables === '' ? '' : `"unset ${variables}", then `;
   const advice =
