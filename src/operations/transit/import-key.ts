@@ -241,10 +241,14 @@ async function pemOfSshLine(given: unknown): Promise<string | undefined> {
 
 const SSH_LINE = /^\s*(?:ssh|ecdsa)-\S+ /;
 
+const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----/g;
 const AGE_IDENTITY = /^\s*AGE-SECRET-KEY-/i;
 
 /** Returns the bytes to wrap; undefined if they seem to be wrapped already. */
 async function keyBytes(given: string): Promise<Buffer | undefined> {
+  if ([...given.matchAll(PRIVATE_KEY)].length > 1) {
+    throw invalid(ownWords('the input has several private keys'), { hint: 'use a file with one of them' });
+  }
   if (given.includes('-----BEGIN OPENSSH')) return pkcs8OfSsh(given);
   if (given.includes('-----BEGIN ')) return pkcs8Of(given);
   if (given.split('\n').some((line) => AGE_IDENTITY.test(line))) return identityBytes(given);

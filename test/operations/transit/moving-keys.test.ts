@@ -246,6 +246,15 @@ describe('import on a command line', () => {
     },
   );
 
+  it('refuses several private keys instead of taking the first', async () => {
+    const pem = pair.privateKey.export({ format: 'pem', type: 'sec1' }).toString();
+    const other = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' });
+    expect(await rejectionOf(resolved({ ciphertext: `${pem}${other}` }))).toMatchObject({
+      kind: 'invalid',
+      message: 'the input has several private keys',
+    });
+  });
+
   it('refuses a private key that it cannot read, without an echo of it', async () => {
     const pem = '-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n';
     const error = await rejectionOf(resolved({ ciphertext: pem }));
