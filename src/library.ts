@@ -173,7 +173,7 @@ async function inOwnWords(error: unknown, params: Params = {}): Promise<never> {
     })
     .replace(
       OPTION,
-      (whole, flag: string, value: string | undefined) => settingOf(params, flag, value) ?? whole,
+      (whole, flag: string, value: string | undefined) => optionSetting(params, flag, value) ?? whole,
     );
   if (hint === known.hint) throw known;
   const { kind, field, cause, isGone, texts } = known;
@@ -213,6 +213,16 @@ async function callFor(command: string): Promise<string | undefined> {
     if (setting !== undefined) settings.push(setting);
   }
   return `${path.join('.')}(${settings.length === 0 ? '' : `{ ${settings.join(', ')} }`})`;
+}
+
+/** Words of a hint that follow an option, and are not its value. */
+const PROSE: ReadonlySet<unknown> = new Set(['and', 'as', 'for', 'or', 'to', 'with']);
+
+/** Returns the parameter that an option stands for in a sentence, with the value or the word after it. */
+function optionSetting(params: Params, flag: string, word: string | undefined): string | undefined {
+  if (!PROSE.has(word)) return settingOf(params, flag, word);
+  const setting = settingOf(params, flag);
+  return setting === undefined ? undefined : `${setting} ${word}`;
 }
 
 /** Returns the parameter that an option stands for, with its value; undefined if there is none. */

@@ -241,6 +241,8 @@ describe('the library', () => {
     for (const mount of ['people', 'auth/people', '/auth/people/']) {
       expect(await auth.userpass.list({ mount })).toMatchObject({ keys: ['bob'] });
     }
+    const twice = await refusedCall(auth.enable({ type: 'userpass' }));
+    expect(twice.hint).toBe('use path for another one');
     const elsewhere = await refusedCall(auth.userpass.list({ mount: 'none' }));
     expect(elsewhere.hint).toBe("enable it with auth.enable({ type: 'userpass', path: 'none' })");
   });

@@ -1,7 +1,7 @@
 import { version } from '../../ground/version.ts';
 import type { Operation } from '../../operations/declaration/operation.ts';
 import type { Param, Params, Schema } from '../../operations/declaration/params.ts';
-import { type PathPart, pathParams } from '../../operations/declaration/route.ts';
+import { type PathPart, pathParams, type Route } from '../../operations/declaration/route.ts';
 import { usualPath } from '../../operations/mount-types.ts';
 import type { ServedRoute } from '../../operations/routes.ts';
 import { MEDIA_TYPE } from './json-api/json-api.ts';
@@ -93,7 +93,7 @@ function describe(served: ServedRoute, parts: readonly PathPart[], ids: Set<stri
     tags: [groupOf(served)],
     parameters: parameters.length > 0 ? parameters : undefined,
     requestBody: hasBody ? describeBody(operation, others) : undefined,
-    responses: describeResponses(operation),
+    responses: describeResponses(operation, route.method),
     security: operation.unauthenticated === true ? [] : undefined,
   };
 }
@@ -116,7 +116,7 @@ const LIST_PARAMETER: ApiParameter = {
   in: 'query',
   required: true,
   description: 'List the entries below the path.',
-  schema: { type: 'boolean', enum: ['true'] },
+  schema: { type: 'string', enum: ['true'] },
 };
 
 /** Describes a query parameter; one that consists of several by examples. */
@@ -173,19 +173,39 @@ function documentSchema(operation: Operation, params: Params): Schema {
   return { type: 'object', properties: { data }, required: ['data'] };
 }
 
-function describeResponses({ api, bare }: Operation): object {
-  const isDocument = api === 'json-api';
-  const schema = isDocument || bare ? OBJECT : { $ref: '#/components/schemas/Envelope' };
-  const failed = { $ref: `#/components/responses/${isDocument ? 'DocumentError' : 'Error'}` };
+function describeResponses(operation: Operation, method: Route['method']): object {
+  const isDocument = operation.api === 'json-api';
+  const media = isDocument ? MEDIA_TYPE : JSON_TYPE;
+  const schema = isDocument || operation.bare ? OBJECT : { $ref: '#/components/schemas/Envelope' };
+  const error = { $ref: `#/components/responses/${isDocument ? 'DocumentError' : 'Error'}` };
+  const failed = hasFailedResult(operation)
+    ? {
+        description: 'The errors, or the result: that of a batch tells which items failed.',
+        content: { [media]: { schema: { anyOf: [{ $ref: '#/components/schemas/Errors' }, schema] } } },
+      }
+    : error;
   return {
+    '204': mayBeEmpty(operation, method)
+      ? { description: 'It is done, and there is no content.' }
+      : undefined,
     '2XX': {
-      description: `${isDocument ? 'A document' : 'The result'}, or no content (204).`,
-      content: { [isDocument ? MEDIA_TYPE : JSON_TYPE]: { schema } },
+      description: isDocument ? 'A document.' : 'The result.',
+      content: operation.answersText ? { 'text/plain': { schema: TEXT } } : { [media]: { schema } },
     },
     '4XX': failed,
     '5XX': failed,
   };
 }
+
+/** Whether there may be no content: there always is for what reads, except the ping of Terraform, or computes a value. */
+function mayBeEmpty({ api, unauthenticated, cli }: Operation, method: Route['method']): boolean {
+  const isRead = method === 'GET' || method === 'LIST';
+  return isRead ? api === 'json-api' && unauthenticated === true : cli?.result === undefined;
+}
+
+/** Whether an answer with the status of an error may have the result: a batch, health, a lookup that finds nothing. */
+const hasFailedResult = ({ params, bare, cli }: Operation): boolean =>
+  params['batch_input'] !== undefined || bare === true || cli?.missed !== undefined;
 
 const OBJECT: Schema = { type: 'object' };
 const TEXT: Schema = { type: 'string' };
@@ -206,14 +226,26 @@ const COMPONENTS = {
       type: 'object',
       required: ['request_id', 'lease_id', 'renewable', 'lease_duration', 'data', 'warnings', 'auth'],
       properties: {
-        request_id: { type: 'string', format: 'uuid' },
+        request_id: { type: 'string', description: 'A UUID; empty if the result is wrapped.' },
         lease_id: TEXT,
         renewable: { type: 'boolean' },
         lease_duration: { type: 'integer' },
         data: { type: ['object', 'null'] },
-        wrap_info: { type: 'null' },
+        wrap_info: {
+          type: ['object', 'null'],
+          required: ['token', 'accessor', 'ttl', 'creation_time', 'creation_path'],
+          properties: {
+            token: TEXT,
+            accessor: TEXT,
+            ttl: { type: 'integer' },
+            creation_time: { type: 'string', format: 'date-time' },
+            creation_path: TEXT,
+            wrapped_accessor: TEXT,
+          },
+        },
         warnings: { type: ['array', 'null'], items: TEXT },
         auth: { type: ['object', 'null'] },
+        mount_type: TEXT,
       },
     },
     Errors: errorsOf(TEXT),

@@ -6,7 +6,7 @@ import { catalogue } from '../../../src/operations/catalogue.ts';
 import type { Schema } from '../../../src/operations/declaration/params.ts';
 import { loadRoutes, type ServedRoute } from '../../../src/operations/routes.ts';
 import { isLong } from '../../long.ts';
-import { cleanUpAfterAll, send, startServer, type TestServer } from '../../servers/serving.ts';
+import { cleanUpAfterAll, type Reply, send, startServer, type TestServer } from '../../servers/serving.ts';
 
 interface Described {
   readonly path: string;
@@ -54,6 +54,14 @@ describe('the OpenAPI document', () => {
     expect(answerOf('/v1/sys/seal-status')).toMatchObject(withSchema({ type: 'object' }));
   });
 
+  it('has values in its schemas that are of their type', () => {
+    expect(schemasIn(document).filter(({ schema }) => !fitsItself(schema))).toEqual([]);
+    const create = document.paths['/v1/transit/keys/{name}']?.['post']?.requestBody;
+    expect(create).toMatchObject({
+      content: { 'application/json': { schema: { properties: { auto_rotate_period: { default: '0s' } } } } },
+    });
+  });
+
   it('shows optional segments as paths of their own, and lists as GET', () => {
     expect(Object.keys(document.paths)).toEqual(
       expect.arrayContaining([
@@ -79,6 +87,54 @@ describe('the OpenAPI document', () => {
         },
       },
     });
+  });
+});
+
+describe('an answer without the usual form', () => {
+  const replyTo = async (method: string, path: string, options: { body?: object; headers?: object } = {}) =>
+    send(server.address, method, path, { ...options, token: server.token } as never);
+  const operationAt = (path: string, method: string): ApiOperation | undefined =>
+    document.paths[path]?.[method];
+  const KEY = '/v1/transit/keys/{name}';
+
+  it.each([
+    ['none, of a deletion', 204, '/v1/sys/policies/acl/{name}', 'DELETE', '/v1/sys/policies/acl/none', {}],
+    [
+      'a batch with a failed item',
+      400,
+      '/v1/transit/decrypt/{name}',
+      'POST',
+      '/v1/transit/decrypt/described',
+      {
+        body: { batch_input: [{ ciphertext: 'service:v1:AAAA' }] },
+      },
+    ],
+    [
+      'a wrapped one',
+      200,
+      KEY,
+      'GET',
+      '/v1/transit/keys/described',
+      { headers: { 'x-vault-wrap-ttl': '60' } },
+    ],
+    ['health with the status of an error', 503, '/v1/sys/health', 'GET', '/v1/sys/health?activecode=503', {}],
+    ['an error', 404, KEY, 'GET', '/v1/transit/keys/nowhere', {}],
+  ])('is described: %s', async (_, status, path, method, target, options) => {
+    await replyTo('POST', '/v1/transit/keys/described');
+    const reply = await replyTo(method, target, options);
+    expect(reply.status).toBe(status);
+    const described = operationAt(path, method.toLowerCase());
+    expect(described && undescribed(described, reply)).toBeUndefined();
+    expect(described).toBeDefined();
+  });
+
+  it('has no content only where that is described, and never for what gives a value', () => {
+    const empties = described.filter(({ operation }) => '204' in (operation.responses as object));
+    const ids = empties.map(({ operation }) => operation.operationId);
+    expect(ids).toEqual(expect.arrayContaining(['transit.keys.delete', 'policy.write', 'tags.ping']));
+    expect(
+      ids.filter((id) => /^transit\.(?:encrypt|decrypt|sign|verify|hmac|random|keys\.read)$/.test(id)),
+    ).toEqual([]);
   });
 });
 
@@ -121,6 +177,69 @@ function membersFor({ properties = {}, required = [] }: Schema): fc.Arbitrary<ob
     Object.entries(properties).map(([name, schema]) => [name, valuesFor(schema)]),
   );
   return fc.record(arbitraries, { requiredKeys: [...required] });
+}
+
+/** Every schema of the document that has a default or words to choose from. */
+function schemasIn(
+  part: unknown,
+  place = '',
+): readonly { readonly place: string; readonly schema: Schema }[] {
+  if (typeof part !== 'object' || part === null) return [];
+  const own = 'enum' in part || 'default' in part ? [{ place, schema: part as Schema }] : [];
+  return [...own, ...Object.entries(part).flatMap(([name, inner]) => schemasIn(inner, `${place}/${name}`))];
+}
+
+function fitsItself({ type, enum: words = [], default: usual }: Schema): boolean {
+  const fits = (value: unknown): boolean =>
+    type === undefined ||
+    (type === 'integer'
+      ? Number.isInteger(value)
+      : Array.isArray(value)
+        ? type === 'array'
+        : typeof value === type);
+  return words.every(fits) && (usual === undefined || fits(usual));
+}
+
+interface Components {
+  readonly schemas: { readonly Envelope: { readonly properties: Readonly<Record<string, MemberSchema>> } };
+}
+
+/** Schema of a member of an answer, which may be of several types. */
+interface MemberSchema {
+  readonly type: string | readonly string[];
+  readonly format?: string;
+}
+
+/** Whether a value has the type in its schema; members without a schema may have any. */
+function isOfType(schema: MemberSchema | undefined, value: unknown): boolean {
+  if (schema === undefined) return true;
+  const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+  const isUuid = schema.format !== 'uuid' || /^[\da-f-]{36}$/.test(String(value));
+  return isUuid && [schema.type].flat().includes(Number.isInteger(value) ? 'integer' : type);
+}
+
+interface Answered {
+  readonly content?: Readonly<Record<string, { readonly schema: object }>>;
+}
+
+/** What is wrong with a reply by the description of its operation; undefined if nothing is. */
+function undescribed(
+  { responses }: ApiOperation,
+  { status, text, headers, json }: Reply,
+): string | undefined {
+  const all = responses as Readonly<Record<string, Answered & { readonly $ref?: string }>>;
+  const range = all[status] ?? all[`${Math.floor(status / 100)}XX`];
+  if (range === undefined) return `status ${status} is not described`;
+  if (range.$ref !== undefined) return Array.isArray(json?.errors) ? undefined : 'there are no errors';
+  if (range.content === undefined) return text === '' ? undefined : 'there is content';
+  const media = String(headers['content-type']).split(';', 1)[0] ?? '';
+  const schema = range.content[media]?.schema;
+  if (schema === undefined) return `there is no ${media} with status ${status}`;
+  const isOf = (name: string): boolean => JSON.stringify(schema).includes(`/schemas/${name}"`);
+  if ((isOf('Errors') && Array.isArray(json?.errors)) || !isOf('Envelope')) return undefined;
+  const { properties } = (document['components'] as Components).schemas.Envelope;
+  const wrong = Object.entries(json ?? {}).filter(([name, value]) => !isOfType(properties[name], value));
+  return json?.request_id === undefined ? 'there is no envelope' : wrong[0]?.[0];
 }
 
 /** What would end the test's own server or token. */
@@ -192,6 +311,10 @@ describe('every described operation', () => {
             target,
             true,
             reply.status,
+          ]);
+          expect([operation.operationId, undescribed(operation, reply)]).toEqual([
+            operation.operationId,
+            undefined,
           ]);
           // Such a path exists, whatever is wrong with the values.
           if (reply.status === 405) expect.fail(`${method} ${target} is described but not served`);
