@@ -192,21 +192,29 @@ export async function filledWithKeys(session: Session, runner: Runner, hint: str
   return `${shownText(names, { total: total ?? names.length, what: 'keys' })}; ${hint}`;
 }
 
+/** Some names, in an error. */
+export interface NamesShown {
+  /** Empty if there are none. */
+  readonly text: string;
+  /** The only one that there is. */
+  readonly only: string | undefined;
+}
+
 /**
  * Returns the keys that are suited, by default those that values in files can be encrypted with, for a user at a
- * terminal: an empty text if there are none; undefined if the store cannot be opened without asking for anything.
+ * terminal; undefined if the store cannot be opened without asking for anything.
  */
-export async function keysText(session: Session, isSuited = isForValues): Promise<string | undefined> {
+export async function keysShown(session: Session, isSuited = isForValues): Promise<NamesShown | undefined> {
   if (!session.streams.err.isTerminal) return undefined;
-  const text = async (runner: Runner): Promise<string> => {
+  const find = async (runner: Runner): Promise<NamesShown> => {
     const { names, total } = await (await namesOf(runner, 'key')).first();
     const examined = names.slice(0, MOST_EXAMINED);
     const suited = await Promise.all(examined.map((name) => isSuited(runner, name)));
     const shown = examined.filter((_, at) => suited[at]);
-    return shownText(shown, { total: shown.length + total - examined.length, what: 'keys' }) ?? '';
+    return namesShown(shown, { total: shown.length + total - examined.length, what: 'keys' });
   };
   const runner = await openAtHand(session).catch(() => undefined);
-  return runner && closing(runner, text).catch(() => undefined);
+  return runner && closing(runner, find).catch(() => undefined);
 }
 
 /** Whether a key encrypts values each bound to its name: signing keys and RSA keys do not. */
@@ -226,8 +234,14 @@ async function listText(
   return shownText(names, { total, what });
 }
 
+/** Formats the first of some names. */
+export const namesShown = (names: readonly string[], about: Parameters<typeof shownText>[1]): NamesShown => ({
+  text: shownText(names, about) ?? '',
+  only: about.total === 1 ? names[0] : undefined,
+});
+
 /** Formats the first of some names; undefined if there are none. */
-export function shownText(
+function shownText(
   names: readonly string[],
   { total, what }: { readonly total: number; readonly what: string },
 ): string | undefined {

@@ -180,6 +180,11 @@ describe('the command of an operation', () => {
       'coffer: --note: invalid value "=1" (use NAME=VALUE)\n',
     ],
     [
+      'a pair with a name that has another value already',
+      ['a', 'x', '--note', 'to=ada', '--note', 'by=bob', '--note', 'to=bob'],
+      'coffer: --note: "to" is given twice with different values (use each NAME once)\n',
+    ],
+    [
       'two flags that exclude each other',
       ['a', 'x', '--deep', '--no-deep'],
       'coffer: --deep cannot be used with --no-deep (use only one of them)\n',

@@ -195,6 +195,7 @@ describe('an unknown command', () => {
       ['secrets rekey', 'secrets rewrap'],
       ['share', 'team add'],
       ['team invite', 'team add'],
+      ['team create', 'team init'],
     ].map(([line = '', own]): [string, string, string] => [
       `${line} x`,
       `unknown command '${line.split(' ').at(-1)}'`,

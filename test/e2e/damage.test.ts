@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { inTurn } from '../in-turn.ts';
@@ -226,6 +235,24 @@ describe('damage in a store', () => {
     }
     await here.refused('store backup good.coffer --force', 1);
     expect(readFileSync(here.file('good.coffer'))).toEqual(good);
+  });
+
+  it('is not what a killed backup left, which the next one to the same file names', async () => {
+    const now = Date.now() / 1000;
+    for (const [name, age] of [
+      ['kept.coffer.1f3a90c2.new', 3600],
+      ['kept.coffer.00000000.new', 5],
+      ['other.coffer.1f3a90c2.new', 3600],
+      ['kept.coffer.notes.new', 3600],
+    ] as const) {
+      writeFileSync(here.file(name), '');
+      utimesSync(here.file(name), now - age, now - age);
+    }
+    const { exitCode, stderr } = await here.run('store backup ./kept.coffer');
+    expect([exitCode, stderr]).toEqual([
+      0,
+      'coffer: warning: kept.coffer.1f3a90c2.new is probably left over from a killed backup (delete it if no backup to ./kept.coffer is running)\nBacked up the store to ./kept.coffer (7 files). The same secrets unlock it.\n',
+    ]);
   });
 
   it('in a store without any is not found: a copy, a backup and a restore are the same, byte for byte', async () => {

@@ -135,10 +135,10 @@ describe('a value and its name', () => {
     await here.ok('transit keys create app');
     for (const more of ['', ' --key app'])
       expect(await here.refused(`secrets set .env NEWKEY=hush${more}`, 2)).toBe(
-        'coffer: NAME: NEWKEY=… is a name with a value, not a name (give the value separately: run "coffer secrets set .env NEWKEY", which asks for it or reads it from a pipe)',
+        `coffer: NAME: NEWKEY=… is a name with a value, not a name (give the value separately: run "coffer secrets set .env NEWKEY${more}", which asks for it or reads it from a pipe)`,
       );
     expect(await here.refused('secrets set app.yaml db.password=hush --key app', 2)).toContain(
-      'NAME: db.password=… is a name with a value, not a name (give the value separately: run "coffer secrets set app.yaml db.password"',
+      'NAME: db.password=… is a name with a value, not a name (give the value separately: run "coffer secrets set app.yaml db.password --key app"',
     );
     expect(existsSync(here.file('app.yaml'))).toBe(false);
     // Such a name is taken where it is meant.

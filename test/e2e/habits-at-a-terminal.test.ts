@@ -143,6 +143,11 @@ describe('a command at a terminal', () => {
         '(base64 is expected, for example plaintext="$(printf %s hello | base64)")',
     );
     expect(
+      (await here.run(['write', 'transit/encrypt/app', 'batch_input=[{"plaintext":"aGVsbG8="}]'])).stderr,
+    ).toContain(
+      'batch_input[0]: must be an object (the value of batch_input is taken as text: give objects and lists in a JSON object with all parameters, as "@FILE" or "-")',
+    );
+    expect(
       await here.ok(['write', 'transit/encrypt/app', 'plaintext=aGVsbG8=', '--field', 'ciphertext']),
     ).toMatch(/^service:v1:/);
   });

@@ -228,13 +228,19 @@ describe('a name', () => {
   });
 
   it.each([
-    ['report.txt', 3, 'for the recipients in the file, use @report.txt'],
+    ['report.txt', 3, 'a file with such keys as @FILE'],
+    ['bob.txt', 3, 'for the recipients in the file, use @bob.txt'],
+    ['ec.pub', 3, 'a file with such keys as @FILE'],
+    ['@ec.pub', 2, 'ec.pub has a key in PEM, not a recipient (use one age1… recipient'],
     [
       'bob@example.com',
       2,
       'not a recipient: "bob@example.com" (use age1…, an SSH public key, @FILE, or the name',
     ],
   ])('that is no recipient: %s', async (word, exitCode, said) => {
+    writeFileSync(here.file('ec.pub'), '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n');
+    await here.run('transit keys create bob --type x25519');
+    writeFileSync(here.file('bob.txt'), `${await here.ok('transit keys public bob --format age')}\n`);
     expect(
       await here.refused(`transit envelope encrypt --recipient ${word} --in report.txt`, exitCode),
     ).toContain(said);

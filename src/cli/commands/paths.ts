@@ -1,4 +1,4 @@
-import { asCofferError, notFound, withOtherHint } from '../../ground/errors.ts';
+import { asCofferError, type CofferError, notFound, withOtherHint } from '../../ground/errors.ts';
 import { meantText } from '../../ground/nearness.ts';
 import { isObject } from '../../ground/objects.ts';
 import { trimSlashes } from '../../ground/trim.ts';
@@ -204,6 +204,12 @@ async function explained(error: unknown, request: PathRequest): Promise<never> {
     const field = known.field ?? 'plaintext';
     throw withOtherHint(known, `base64 is expected, for example ${field}="$(printf %s hello | base64)"`);
   }
+  const listed = known?.kind === 'invalid' ? listedIn(known, request) : undefined;
+  if (known !== undefined && listed !== undefined)
+    throw withOtherHint(
+      known,
+      `the value of ${listed} is taken as text: give objects and lists in a JSON object with all parameters, as "@FILE" or "-"`,
+    );
   if (known?.message === 'unsupported path' && known.hint === undefined) {
     const { nearPathsOfServer, placeHintOfServer } = await import('../../operations/by-path.ts');
     const near = await nearPathsOfServer(request);
@@ -220,6 +226,12 @@ async function explained(error: unknown, request: PathRequest): Promise<never> {
   if (known?.message === 'unsupported operation' && known.hint === undefined)
     throw withOtherHint(known, 'try another of read, write, list and delete');
   throw error;
+}
+
+/** Returns the parameter that an error names, if its text looks like a list or an object. */
+function listedIn({ field, message }: CofferError, { parameters }: PathRequest): string | undefined {
+  const names = Object.keys(parameters).filter((name) => /^\s*[[{]/.test(String(parameters[name])));
+  return names.find((name) => field?.split('[')[0] === name || message.includes(`"${name}`));
 }
 
 /** Path that encrypts, by the mount and name of its key. */

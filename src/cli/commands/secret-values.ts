@@ -6,7 +6,7 @@ import { ownName } from '../../secret-files/names-elsewhere.ts';
 import { isSecret } from '../../secret-files/rules.ts';
 import { changedAlone, spliced } from '../../secret-files/splice.ts';
 import type { SealedValue } from '../../secret-files/value.ts';
-import { argument, type Command, type OwnCommand, takingFile } from '../command.ts';
+import { argument, type Command, type OwnCommand, takingFile, typedOptions } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { inputText, MAX_INPUT_BYTES, openInput } from '../files/input.ts';
 import { outPlaceOf } from '../files/out-file.ts';
@@ -115,7 +115,7 @@ export const set: Command = {
     const rulebook = new Rulebook(session);
     const files = new Files(session, options, rulebook);
     const read = await inOrder('set', words, files.openOrNew(path));
-    refuseValueInName(read, words);
+    refuseValueInName(read, given);
     const name = ownName(read.file, typed);
     const isKeyNamed = options.has(KEY);
     await requireRules(session, rulebook, read);
@@ -172,13 +172,22 @@ const ASSIGNMENT = /^([\w.-]+)=/;
  * it is meant if it is there, or if the value is given as well.
  * @throws `invalid` with the command that asks for the value
  */
-function refuseValueInName({ path, format, file }: ReadFile, [, typed = '', value]: readonly string[]): void {
+function refuseValueInName({ path, format, file }: ReadFile, { arguments: words, options }: Given): void {
+  const [, typed = '', value] = words;
   const [, name] = ASSIGNMENT.exec(typed) ?? [];
   const isName = format.name !== 'dotenv' && (value !== undefined || placeOf(file, typed) !== undefined);
   if (name === undefined || isName) return;
+  const line = [
+    'coffer',
+    'secrets',
+    'set',
+    path,
+    name,
+    ...typedOptions({ options: [keyOption, formatOption] }, options),
+  ];
   throw invalid(`${name}=… is a name with a value, not a name`, {
     field: 'NAME',
-    hint: `give the value separately: run "coffer secrets set ${shellWord(path)} ${name}", which asks for it or reads it from a pipe`,
+    hint: `give the value separately: run "${line.map(shellWord).join(' ')}", which asks for it or reads it from a pipe`,
   });
 }
 

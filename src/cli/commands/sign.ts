@@ -116,7 +116,7 @@ interface SignedFile {
  * @throws `invalid` always
  */
 async function refuseWithoutKey(session: Session, { arguments: files, options }: Given): Promise<never> {
-  const { keysText } = await import('../candidates.ts');
+  const { keysShown } = await import('../candidates.ts');
   const { isForSigning } = await import('../signatures/signing-keys.ts');
   const { keyAmongFiles } = await import('../signature-words.ts');
   const typed = typedOptions({ options: command.options ?? [] }, options);
@@ -128,7 +128,7 @@ async function refuseWithoutKey(session: Session, { arguments: files, options }:
       hint: `${meant.why}: ${commandFor(meant.words, meant.key)}`,
     });
   for (const file of files) if (file !== STANDARD) openInFile(file, FILES).close();
-  const names = await keysText(session, isForSigning);
+  const names = (await keysShown(session, isForSigning))?.text;
   const creating = '"coffer transit keys create NAME --type ed25519" creates a key that signs';
   const use = `use ${commandFor(files, 'NAME')}`;
   throw invalid('missing required option --key', {

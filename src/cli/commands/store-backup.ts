@@ -1,4 +1,13 @@
-import { backupStore, restoreStore, verifyBackup } from '../../store/administration/backup.ts';
+import { readdirSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { systemClock } from '../../ground/clock.ts';
+import { attempt } from '../../ground/errors.ts';
+import {
+  backupStore,
+  isUnfinishedOf,
+  restoreStore,
+  verifyBackup,
+} from '../../store/administration/backup.ts';
 import { printLocation } from '../../store/backends/registry.ts';
 import { argument, type OwnCommand } from '../command.ts';
 import { heldBackupPath, refuseTerminal, takeHeld, withBackupFrom } from '../files/backup-streams.ts';
@@ -8,6 +17,7 @@ import { printDocument } from '../files/output.ts';
 import { FORCE, forceOption } from '../parse/operation-spec.ts';
 import { interruptible } from '../processes/interruptible.ts';
 import { credentialsFor } from '../secrets/unlock.ts';
+import type { Session } from '../session.ts';
 import {
   forgetLastSeen,
   sayLeftOut,
@@ -25,7 +35,7 @@ export const backup: OwnCommand = {
     'A backup is a consistent snapshot, even while other processes write. It stays encrypted and is unlocked by ' +
     'the same secrets as the store. Everything is verified while it is copied, so one of these secrets is ' +
     'required, even while the store is unlocked. If anything is damaged, no backup is written and the exit code ' +
-    'is 1. An existing FILE is only overwritten with --force.',
+    'is 1. An existing FILE is only overwritten with --force. A backup that is killed leaves an incomplete file FILE.….new.',
   examples: [
     ['coffer store backup coffer.backup', 'Write a backup file that only you can read'],
     [
@@ -51,10 +61,27 @@ export const backup: OwnCommand = {
     if (print === undefined) await printDocument(session, summary);
     else await print(session);
     sayLeftOut(session, summary.leftOut);
+    if (!isPrinted) warnOfUnfinished(session, file);
     const place = isPrinted ? 'standard output' : file;
     session.say(`Backed up the store to ${place} (${summary.files} files). The same secrets unlock it.`);
   },
 };
+
+/** Time without a write after which an unfinished backup is said to be left over, in milliseconds. */
+const LEFT_AFTER_MS = 60_000;
+
+/** Warns of what killed backups have left beside the file. It is not deleted: another machine may be writing it. */
+function warnOfUnfinished(session: Session, file: string): void {
+  const names = attempt(() => readdirSync(dirname(file))) ?? [];
+  for (const name of names.filter((name) => isUnfinishedOf(name, basename(file)))) {
+    const path = join(dirname(file), name);
+    const changed = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    if (changed !== undefined && systemClock.now() - changed > LEFT_AFTER_MS)
+      session.warn(
+        `${path} is probably left over from a killed backup (delete it if no backup to ${file} is running)`,
+      );
+  }
+}
 
 export const restore: OwnCommand = {
   arguments: [argument('FILE', 'Backup file to restore; "-" reads standard input.', { offers: 'file' })],

@@ -216,7 +216,7 @@ const TRUSTING = [PUBLIC_KEY, ALLOWED_SIGNERS, IDENTITY, KEY];
  * @throws `invalid` always
  */
 async function refuseWithoutKey(session: Session, { arguments: typed, options }: Given): Promise<never> {
-  const { keysText } = await import('../candidates.ts');
+  const { keysShown } = await import('../candidates.ts');
   const { isForSigning } = await import('../signatures/signing-keys.ts');
   const { meantToVerify } = await import('../signature-words.ts');
   const meant = meantToVerify(typed, isTransitSignature);
@@ -228,7 +228,7 @@ async function refuseWithoutKey(session: Session, { arguments: typed, options }:
     throw invalid(message, { hint: `${meant.why}: "${call} --${KEY} ${shellWord(meant.key)}"` });
   const [file = ''] = typed;
   if (meant === undefined && file !== STANDARD) openInFile(file, FILE).close();
-  const names = await keysText(session, isForSigning);
+  const names = (await keysShown(session, isForSigning))?.text;
   const before = [meant?.why, names].flatMap((text) => (text ? [`${text}; `] : []));
   throw invalid(message, {
     hint: `${before.join('')}use "${call} --${KEY} NAME" for a key of your store, "${call} --${PUBLIC_KEY} FILE" for another public key, or --${ALLOWED_SIGNERS} with --${IDENTITY}`,

@@ -1,5 +1,5 @@
 import { isRegularFile } from '../../ground/directories.ts';
-import { asCofferError, CofferError, throwing } from '../../ground/errors.ts';
+import { asCofferError, attempt, CofferError, throwing } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
 import { recipientKey } from '../../operations/age-keys.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
@@ -37,13 +37,13 @@ async function recipientsFrom(session: Session, word: string): Promise<readonly 
   if (named !== undefined) return [named.recipient];
   const runner = await session.runner();
   const latest = await latestRecipient(runner, word, session.settings.mount).catch(
-    throwing((error) => misnamed(word, error)),
+    throwing((error) => misnamed(session, word, error)),
   );
   return [ageRecipient(latest)];
 }
 
 /** Returns the error for a word that is no key of the store: it may be a file, or of no form that recipients have. */
-function misnamed(word: string, error: unknown): unknown {
+function misnamed(session: Session, word: string, error: unknown): unknown {
   const known = asCofferError(error);
   if (known?.kind !== 'not-found' && known?.kind !== 'invalid') return error;
   const isFile = isRegularFile(word);
@@ -51,9 +51,10 @@ function misnamed(word: string, error: unknown): unknown {
   const { kind } = known;
   return new CofferError(kind, isFile ? known.texts.message : `not a recipient: ${JSON.stringify(word)}`, {
     field: RECIPIENT,
-    hint: isFile
-      ? `for the recipients in the file, use @${word}`
-      : 'use age1…, an SSH public key, @FILE, or the name of a key',
+    hint:
+      isFile && attempt(() => fileRecipients(session, word)) !== undefined
+        ? `for the recipients in the file, use @${word}`
+        : `use age1…, an SSH public key, ${isFile ? 'a file with such keys as @FILE' : '@FILE'}, or the name of a key`,
     cause: error,
   });
 }

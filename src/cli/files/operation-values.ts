@@ -79,10 +79,20 @@ function meant(flag: string, meaning: FlagMeaning, value: OptionValue): unknown 
 
 /**
  * Parses `NAME=VALUE` texts into an object.
- * @throws `invalid` naming the flag
+ * @throws `invalid` naming the flag, also for a name with two values: the user cannot have meant both
  */
-export const namedPairs = (label: string, texts: readonly string[]): Readonly<Record<string, string>> =>
-  Object.fromEntries(texts.map((text) => pairIn(label, text)));
+export function namedPairs(label: string, texts: readonly string[]): Readonly<Record<string, string>> {
+  const found = new Map<string, string>();
+  for (const [name, value] of texts.map((text) => pairIn(label, text))) {
+    if ((found.get(name) ?? value) !== value)
+      throw invalid(`"${name}" is given twice with different values`, {
+        field: label,
+        hint: 'use each NAME once',
+      });
+    found.set(name, value);
+  }
+  return Object.fromEntries(found);
+}
 
 /** Parses `NAME=VALUE` texts, as `namedPairs`; a name given several times has the list of its values. */
 function pairsWithLists(

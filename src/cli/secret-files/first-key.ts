@@ -3,6 +3,7 @@ import { dirname, relative, resolve, sep } from 'node:path';
 import { asCofferError, type CofferError, invalid, refusedAs, withOtherHint } from '../../ground/errors.ts';
 import { RULES_NAME } from '../../secret-files/rules.ts';
 import { directoryOf } from '../../store/backends/registry.ts';
+import type { NamesShown } from '../candidates.ts';
 import type { Session } from '../session.ts';
 import { teamKeysFor } from '../team/nearest.ts';
 import { keyringAbove } from '../team/place.ts';
@@ -30,35 +31,34 @@ export async function keyOrAdvice(
     if (known === undefined) throw error;
     // A keyring has keys of its own.
     if (keyringAbove('.', () => false) !== undefined) {
-      const ofKeyring = await keyringKeysText(session, path);
-      throw ofKeyring === undefined ? error : withOtherHint(known, withRule(session, path, ofKeyring, known));
+      const ofKeyring = await keyringKeys(session, path);
+      throw ofKeyring.text === '' ? error : withOtherHint(known, withRule(session, path, ofKeyring, known));
     }
     if (session.streams.err.isTerminal && isStoreMissing(session)) {
       const { sharingHint } = await import('./ruled-files.ts');
       throw withOtherHint(known, (await sharingHint(session)) ?? firstSteps(session, path, true));
     }
-    const names = await (await import('../candidates.ts')).keysText(session);
-    if (names === undefined) throw error;
+    const keys = await (await import('../candidates.ts')).keysShown(session);
+    if (keys === undefined) throw error;
     throw withOtherHint(
       known,
-      names === '' ? firstSteps(session, path, false) : withRule(session, path, names, known),
+      keys.text === '' ? firstSteps(session, path, false) : withRule(session, path, keys, known),
     );
   }
 }
 
 /** Adds the names of the keys to a hint and, if there is only one, the command that writes a rule for it. */
-function withRule(session: Session, path: string, names: string, { hint }: CofferError): string {
-  const [, only] = /: ([\w.-]+)$/.exec(names) ?? [];
+function withRule(session: Session, path: string, { text, only }: NamesShown, { hint }: CofferError): string {
   const command = only === undefined ? undefined : ruleCommand(session, path, only);
-  return `${names}; ${hint}${command === undefined ? '' : `, e.g. "${command}"`}`;
+  return `${text}; ${hint}${command === undefined ? '' : `, e.g. "${command}"`}`;
 }
 
-/** Returns the names of the keys of a file's keyring; undefined without keys, or if the keyring is not trusted. */
-async function keyringKeysText(session: Session, path: string): Promise<string | undefined> {
+/** Returns the names of the keys of a file's keyring; none if the keyring is not trusted. */
+async function keyringKeys(session: Session, path: string): Promise<NamesShown> {
   const keys = await teamKeysFor(session, path);
   const names = (await keys?.names().catch(refusedAs(undefined))) ?? [];
-  const { shownText } = await import('../candidates.ts');
-  return shownText(names, { total: names.length, what: 'keys of the keyring' });
+  const { namesShown } = await import('../candidates.ts');
+  return namesShown(names, { total: names.length, what: 'keys of the keyring' });
 }
 
 /** Whether the user has no store yet, and names no server. */

@@ -61,10 +61,14 @@ export function fileRecipients(session: Session, path: string): readonly NamedRe
       const { kind, message, hint } = known;
       throw new CofferError(kind, `${path}:${index + 1}: ${message}`, { field: RECIPIENT, hint });
     }
-    throw invalid(`${path}:${index + 1}: not a recipient`, {
-      field: RECIPIENT,
-      hint: 'use one age1… recipient or SSH public key per line',
-    });
+    const isPem = /^-----BEGIN /.test(line);
+    throw invalid(
+      isPem ? `${path} has a key in PEM, not a recipient` : `${path}:${index + 1}: not a recipient`,
+      {
+        field: RECIPIENT,
+        hint: 'use one age1… recipient or SSH public key per line',
+      },
+    );
   });
   if (found.length > 0) return found;
   throw invalid(`no recipient in ${path}`, { field: RECIPIENT });

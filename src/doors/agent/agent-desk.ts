@@ -142,7 +142,10 @@ function printerOf(method: Method, failed: NoteFailure): AnswerPrinter<Answered>
       if (known === undefined) return refused(500, new CofferError('unavailable', 'internal error'));
       return refused(dataStatus(known, method), known);
     },
-    unrecorded: (error) => ({ error }),
+    unrecorded(error, reported) {
+      if (reported === undefined) failed(error);
+      return { error };
+    },
   };
 }
 

@@ -98,8 +98,11 @@ export interface AnswerPrinter<A> {
    */
   kept?(answer: A): string | undefined;
   failed(error: unknown, operation: Operation | undefined): Result<A>;
-  /** Replacement for a response that could not be recorded. */
-  unrecorded(error: unknown): A;
+  /**
+   * Replacement for a response that could not be recorded.
+   * @param failed result of `failed` for the same error, if that was called
+   */
+  unrecorded(error: unknown, failed?: Result<A>): A;
 }
 
 /** Operation that was run. */

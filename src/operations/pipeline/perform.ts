@@ -74,7 +74,8 @@ async function answerTo<A>(request: AdmittedRequest<A>): Promise<A> {
     const recording = trail.respond(result);
     if (recording !== undefined) await recording;
   } catch (error) {
-    return door.unrecorded(whyUnrecorded(error, failure, trail.isChange));
+    const why = whyUnrecorded(error, failure, trail);
+    return door.unrecorded(why, why === failure ? result : undefined);
   } finally {
     login?.end();
   }
@@ -85,9 +86,9 @@ async function answerTo<A>(request: AdmittedRequest<A>): Promise<A> {
  * Chooses the error if recording fails. A change that was made, or may have been, must not be reported such that the
  * client repeats it.
  */
-function whyUnrecorded(error: unknown, failure: unknown, isChange: boolean): unknown {
+function whyUnrecorded(error: unknown, failure: unknown, { isChange, isUnrecorded }: Trail): unknown {
   if (failure === undefined) return isChange ? afterChange(error) : error;
-  return asCofferError(failure)?.kind === 'unconfirmed' ? failure : error;
+  return isUnrecorded || asCofferError(failure)?.kind === 'unconfirmed' ? failure : error;
 }
 
 /** Request of an authenticated caller, as far as the operation requires one. */

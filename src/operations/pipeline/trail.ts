@@ -20,6 +20,8 @@ export class Trail {
   readonly #request: { -readonly [K in keyof AuditedRequest]: AuditedRequest[K] };
   /** Whether a modifying operation was allowed to run. */
   isChange = false;
+  /** Whether the record before a modifying operation could not be written. */
+  isUnrecorded = false;
 
   /** Must be created when the settings of recorded headers are those of the endpoint's revision. */
   constructor(guarded: GuardedCore, asked: AskedRequest, identity: TokenIdentity | undefined) {
@@ -69,7 +71,9 @@ export class Trail {
   }
 
   async #recordChange(): Promise<void> {
+    this.isUnrecorded = true;
     await this.#guarded.recordRequest(this.#request);
+    this.isUnrecorded = false;
     this.isChange = true;
   }
 

@@ -80,7 +80,7 @@ async function backup(backend: Backend, options: BackupOptions): Promise<BackupS
   requireDirectory(to);
   if (!replace) refuseExisting(to);
   const keyring = credentials === undefined ? undefined : await unlock(backend, id, credentials);
-  const partial = `${to}.${systemRandom.bytes(4).toString('hex')}.new`;
+  const partial = `${to}.${systemRandom.bytes(UNFINISHED_BYTES).toString('hex')}.new`;
   try {
     const written = await readConsistently(backend, (version) =>
       writeBackup(backend, version, keyring, { ...options, path: partial }),
@@ -97,6 +97,13 @@ async function backup(backend: Backend, options: BackupOptions): Promise<BackupS
     throw options.interruption?.ended.aborted ? error : diskError(error, 'write', to);
   }
 }
+
+/** Length of the random part of the name of a backup that is being written, in bytes. */
+const UNFINISHED_BYTES = 4;
+
+/** Whether a file has the name of a backup that is being written, or was when its process was killed. */
+export const isUnfinishedOf = (name: string, complete: string): boolean =>
+  name.startsWith(`${complete}.`) && /^[0-9a-f]{8}\.new$/.test(name.slice(complete.length + 1));
 
 /** Refuses a file whose directory does not exist, before the store is unlocked. */
 function requireDirectory(to: string): void {

@@ -236,10 +236,14 @@ describe('the audit trail of a server', () => {
       { message: 'reloaded' },
       { message: 'request failed', reason: cause },
     ]);
+    const logged = () => log.filter((line) => JSON.parse(line).message === 'request failed').length;
+    expect(logged()).toBe(1);
     const read = await send(address, 'GET', '/v1/transit/keys/before', { token });
     expect([read.status, read.text.includes('before')]).toEqual([503, false]);
     const document = await send(address, 'GET', '/api/v2/organizations', { token });
     expect(document.status).toBe(503);
+    // Each request once.
+    expect(logged()).toBe(3);
     rmSync(auditFile, { recursive: true });
     await reload();
     expect((await send(address, 'GET', '/v1/transit/keys/before', { token })).status).toBe(200);

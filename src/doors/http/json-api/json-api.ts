@@ -259,10 +259,10 @@ export class JsonApi {
         return { answer, status: answer.status, data: outcome.data };
       },
       failed: (error, operation) => this.#failure(exchange, operation, error),
-      unrecorded: (error) =>
-        asCofferError(error)?.kind === 'unconfirmed'
-          ? this.#failure(exchange, undefined, error).answer
-          : UNRECORDED,
+      unrecorded: (error, failed) => {
+        const { answer } = failed ?? this.#failure(exchange, undefined, error);
+        return asCofferError(error)?.kind === 'unconfirmed' ? answer : UNRECORDED;
+      },
     };
   }
 

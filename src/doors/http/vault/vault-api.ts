@@ -207,7 +207,7 @@ export class VaultApi {
       },
       kept: keptOf,
       failed: (error) => this.#failure(exchange, method, error),
-      unrecorded: (error) => this.#failure(exchange, method, error).answer,
+      unrecorded: (error, failed) => (failed ?? this.#failure(exchange, method, error)).answer,
     };
   }
 
