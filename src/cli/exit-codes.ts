@@ -15,6 +15,8 @@ const EXISTS = 6;
  * @see docs/decisions/0119
  */
 export const UNCONFIRMED = 7;
+/** Exit code of shells for a program that cannot be executed. */
+export const NOT_EXECUTABLE = 126;
 /** Exit code of shells for a program that is not found. */
 export const PROGRAM_NOT_FOUND = 127;
 /** Exit code of shells for a process ended by Ctrl-C. */

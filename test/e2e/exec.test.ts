@@ -1,6 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { hasProcessFiles } from '../hygiene/processes.ts';
 import { isLong } from '../long.ts';
@@ -167,7 +178,7 @@ describe('coffer exec', () => {
     expect(await here.ok(['exec', executable('script', '#!/bin/sh\necho "script $1"'), 'x'])).toBe(
       'script x',
     );
-    expect(await here.refused(['exec', '-q', executable('lost', '#!/no/such\n')], 1)).toContain(
+    expect(await here.refused(['exec', '-q', executable('lost', '#!/no/such\n')], 127)).toContain(
       'interpreter or loader',
     );
     if (hasProcessFiles) {
@@ -221,10 +232,38 @@ describe('coffer exec', () => {
   it('says what is too large for a variable', async () => {
     const here = await spawned();
     await here.ok('secrets set app.env BIG', { input: 'x'.repeat(1 << 18) });
-    expect(await here.refused('exec -f app.env true', 1)).toContain(
-      'arguments and environment are too large',
+    expect(await here.refused('exec -f app.env true', 126)).toMatch(
+      /^coffer: cannot start \S+: arguments and environment are too large \(use --as-file BIG to pass its 262144 bytes as a file\)$/,
     );
+    const line = 'exec -f app.env --as-file BIG -- sh -c';
+    expect(await here.ok([...line.split(' '), 'wc -c < "$BIG"'])).toBe('262144');
   });
+
+  it.runIf(process.platform === 'linux')(
+    'fails as a shell does if the system refuses the start',
+    async () => {
+      const here = await spawned();
+      // Each text of the environment has at most 128 KiB, with its name and a zero.
+      for (const [bytes, exitCode] of [
+        [(1 << 17) - 3, 0],
+        [(1 << 17) - 2, 126],
+      ] as const) {
+        writeFileSync(here.file('large.env'), `A=${'x'.repeat(bytes)}\n`);
+        const run = await here.run('exec -f large.env true');
+        expect([bytes, run.exitCode]).toEqual([bytes, exitCode]);
+      }
+      const path = here.file('program');
+      copyFileSync('/bin/true', path);
+      const descriptor = openSync(path, 'a');
+      expect(await here.refused('exec -q ./program', 126)).toContain('it is open for writing');
+      closeSync(descriptor);
+      expect((await here.run('exec -q ./program')).exitCode).toBe(0);
+      for (const bytes of [300, 100, 20]) {
+        truncateSync(path, bytes);
+        expect(await here.refused('exec -q ./program', 126), String(bytes)).toContain('not an executable');
+      }
+    },
+  );
 
   it('refuses two values that would become one variable', async () => {
     const here = await place();

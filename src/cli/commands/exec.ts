@@ -4,7 +4,7 @@ import { invalid } from '../../ground/errors.ts';
 import { formatOf } from '../../secret-files/formats.ts';
 import { RULES_NAME } from '../../secret-files/rules.ts';
 import { argument, type Command, switching, taking } from '../command.ts';
-import { PROGRAM_NOT_FOUND } from '../exit-codes.ts';
+import { NOT_EXECUTABLE, PROGRAM_NOT_FOUND } from '../exit-codes.ts';
 import { findProgram } from '../files/program.ts';
 import { type Given, textOption, textsOption } from '../given.ts';
 import { planVariables, type VariableSource } from '../processes/child-variables.ts';
@@ -20,9 +20,6 @@ import { openFiles, requireFile, warnOfDamaged } from '../secret-files/transform
 import { secretVariables } from '../secrets/secret-variables.ts';
 import type { Session } from '../session.ts';
 import { shellWord } from '../terminal/shell-word.ts';
-
-/** Exit code of shells for a command that cannot be executed. */
-const NOT_EXECUTABLE = 126;
 
 export const command: Command = {
   arguments: [
@@ -199,7 +196,7 @@ async function openSources(session: Session, sources: readonly VariableSource[])
 }
 
 async function start(session: Session, { options }: Given, launch: Launch): Promise<number> {
-  const { passOn, replaceProcess, runChild } = await import('../processes/launch.ts');
+  const { passOn, replaceProcess, runChild, startFailure } = await import('../processes/launch.ts');
   const names = textsOption(options, 'as-file');
   await session.close();
   if (names.length === 0) replaceProcess(launch);
@@ -218,7 +215,26 @@ async function start(session: Session, { options }: Given, launch: Launch): Prom
     remove();
     passOn(ended);
     return ended.exitCode;
+  } catch (error) {
+    const failure = startFailure(error);
+    if (failure === undefined) throw error;
+    session.fail(failure.message + (failure.code === 'E2BIG' ? largeValueHint(launch) : ''));
+    return failure.exitCode;
   } finally {
     remove();
   }
+}
+
+/** Size of a value, in bytes, from which passing it as a file helps. */
+const LARGE_BYTES = 1 << 16;
+
+/** Returns a hint about the largest variable, if its size alone may be the reason. */
+function largeValueHint({ environment }: Launch): string {
+  const sizes = Object.entries(environment).map(([name, value]) => ({
+    name,
+    bytes: Buffer.byteLength(value),
+  }));
+  const [largest] = sizes.sort((one, other) => other.bytes - one.bytes);
+  if (largest === undefined || largest.bytes < LARGE_BYTES) return '';
+  return ` (use --as-file ${largest.name} to pass its ${largest.bytes} bytes as a file)`;
 }

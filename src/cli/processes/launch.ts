@@ -1,7 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
-import { unavailable } from '../../ground/errors.ts';
-import { startsSurely } from '../files/program.ts';
+import { asCofferError, unavailable } from '../../ground/errors.ts';
+import { NOT_EXECUTABLE, PROGRAM_NOT_FOUND } from '../exit-codes.ts';
+import { isBeingWritten, isBinary, isBroken, startsSurely } from '../files/program.ts';
 import { ownGroups } from '../terminal/prompt.ts';
 
 /** Program that was found, and its arguments. */
@@ -14,8 +15,15 @@ export interface Launch {
   readonly asItIs?: boolean;
 }
 
-/** Size of arguments and environment, in bytes, that every system accepts. */
-const SAFE_BYTES = 1 << 18;
+/**
+ * Size of arguments and environment, in bytes, that every system accepts. Linux accepts this much even with a small
+ * limit of the stack, and no single text that is larger.
+ */
+const SAFE_BYTES = 1 << 17;
+/** Size that the system itself adds: the path of the program, and an interpreter with its argument. */
+const ADDED_BYTES = 1 << 13;
+/** Size of the terminating zero and of the pointer that each text needs. */
+const BYTES_BESIDE_TEXT = 9;
 /** Exit code of shells for a program ended by a signal: this plus the signal's number. */
 const ENDED_BY_SIGNAL = 128;
 /** Signals that users or supervisors send to a process to notify it. */
@@ -33,15 +41,17 @@ const PASSED_ON: ReadonlySet<NodeJS.Signals> = new Set(['SIGINT', 'SIGTERM', 'SI
  * @see docs/decisions/0150
  */
 export function replaceProcess({ path, words, environment }: Launch): void {
-  const size = [...words, ...Object.entries(environment).flat()].reduce(
-    (sum, text) => sum + text.length + 1,
-    0,
-  );
-  if (process.execve === undefined || size > SAFE_BYTES || !startsSurely(path)) return;
+  if (process.execve === undefined || sizeOf(words, environment) > SAFE_BYTES - ADDED_BYTES) return;
+  if (!startsSurely(path) || isBeingWritten(path)) return;
   // Node ignores these two. Ignored signals remain ignored in the program, whereas handled ones are reset to the
   // default.
   for (const signal of ['SIGPIPE', 'SIGXFSZ'] as const) process.on(signal, () => {});
   process.execve(path, words, environment);
+}
+
+function sizeOf(words: readonly string[], environment: Launch['environment']): number {
+  const texts = [...words, ...Object.entries(environment).map(([name, value]) => `${name}=${value}`)];
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text) + BYTES_BESIDE_TEXT, 0);
 }
 
 /**
@@ -62,6 +72,7 @@ export async function runChild(made: Launch | (() => Launch)): Promise<Ended> {
     launch = typeof made === 'function' ? made() : made;
     const { path, words, environment, asItIs = false } = launch;
     const [argv0 = path, ...rest] = words;
+    if (isBroken(path)) throw Object.assign(new Error('no program'), { code: 'ENOEXEC', syscall: 'spawn' });
     // Arguments that are too large are thrown, not reported by an event.
     child = spawn(path, rest, {
       argv0,
@@ -75,7 +86,7 @@ export async function runChild(made: Launch | (() => Launch)): Promise<Ended> {
     const { path, words, environment } = launch;
     const { code } = error as NodeJS.ErrnoException;
     // A script without an interpreter line is run by the shell, as with execvp.
-    if (code === 'ENOEXEC' && path !== SHELL) {
+    if (code === 'ENOEXEC' && path !== SHELL && !isBinary(path)) {
       return runChild({ path: SHELL, words: [SHELL, path, ...words.slice(1)], environment });
     }
     throw unavailable(`cannot start ${path}: ${START_FAILURES[code ?? ''] ?? code}`, { cause: error });
@@ -91,9 +102,31 @@ const START_FAILURES: Readonly<Record<string, string>> = {
   ENOENT: 'its interpreter or loader was not found',
   ENOEXEC: 'not an executable for this machine',
   EACCES: 'permission denied',
+  ETXTBSY: 'it is open for writing',
   // On Windows, Node starts no batch files, since they cannot be quoted safely.
   EINVAL: 'it is a batch file: run it with "cmd /c"',
 };
+
+/** Errors of a system that has no room for any further process, whatever the program. */
+const NO_ROOM: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE']);
+
+/** Failure of a start that is due to the program, or to what it was given. */
+interface StartFailure {
+  readonly message: string;
+  /** Name of the system's error. */
+  readonly code: string;
+  /** Exit code of shells. */
+  readonly exitCode: number;
+}
+
+/** Returns the failure that `runChild` has reported; undefined for any other error. */
+export function startFailure(error: unknown): StartFailure | undefined {
+  const known = asCofferError(error);
+  const { code, syscall } = (known?.cause ?? {}) as NodeJS.ErrnoException;
+  if (known === undefined || code === undefined || !syscall?.startsWith('spawn')) return undefined;
+  if (NO_ROOM.has(code)) return undefined;
+  return { message: known.message, code, exitCode: code === 'ENOENT' ? PROGRAM_NOT_FOUND : NOT_EXECUTABLE };
+}
 
 /** Exit status of a child. */
 export interface Ended {

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { startsSurely } from '../../../src/cli/files/program.ts';
@@ -59,11 +59,24 @@ describe.runIf(process.platform === 'linux')('a program that replaces this proce
     expect(isSure('#!/bin/sh\n')).toBe(true);
     expect(isSure('#! /bin/sh -e\n')).toBe(true);
     expect(isSure(`#!${written('#!/bin/sh\n')}\n`)).toBe(false);
-    for (const text of ['', 'echo\n', '#!\n', '#!sh\n', '#!/nowhere/sh\n'])
+    const long = `#!/bin/${'./'.repeat(70)}sh\n`;
+    for (const text of ['', 'echo\n', '#!\n', '#!sh\n', '#!/nowhere/sh\n', long])
       expect(isSure(text), text).toBe(false);
   });
 
-  it('has arguments and variables of up to 256 KiB, and is otherwise run as a child', () => {
+  it('is whole, and no object file', () => {
+    const table = (head: Buffer): number => Number(head.readBigUInt64LE(32)) + 56 * head.readUInt16LE(56);
+    const isSure = (bytes: number): boolean => startsSurely(written(ownHead().subarray(0, bytes)));
+    for (const bytes of [0, 3, 20, 63, 64, 100, table(ownHead()) - 1])
+      expect(isSure(bytes), `${bytes}`).toBe(false);
+    expect(changed((head) => head.writeUInt16LE(1, 16))).toBe(false);
+    expect(changed((head) => head.writeUInt16LE(0, 56))).toBe(false);
+    expect(changed((head) => head.writeUInt16LE(55, 54))).toBe(false);
+    // The name of its loader does not end where its segment ends.
+    expect(changed((head, at) => head.writeBigUInt64LE(5n, at + 32))).toBe(false);
+  });
+
+  it('has arguments and variables of up to 120 KiB, and is otherwise run as a child', () => {
     const execve = vi.fn();
     const given = process.execve;
     const listening = (): number => process.listenerCount('SIGPIPE') + process.listenerCount('SIGXFSZ');
@@ -73,15 +86,25 @@ describe.runIf(process.platform === 'linux')('a program that replaces this proce
       const path = '/bin/sh';
       const launched = (bytes: number): number => {
         execve.mockClear();
-        // Each of "sh", "A" and the value has a byte after it.
-        replaceProcess({ path, words: ['sh'], environment: { A: 'x'.repeat(bytes - 3 - 2 - 1) } });
+        // Each of "sh" and the variable has a zero after it, and a pointer; this letter has two bytes.
+        const value = `é${'x'.repeat(bytes - 2 - 'A='.length - 2 - 2 * 9)}`;
+        replaceProcess({ path, words: ['sh'], environment: { A: value } });
         return execve.mock.calls.length;
       };
-      const most = 2 ** 18;
+      const most = 120 * 1024;
       expect([launched(most), launched(most + 1)]).toEqual([1, 0]);
-      replaceProcess({ path: '/nowhere/program', words: ['x'], environment: {} });
-      expect(execve).not.toHaveBeenCalled();
+      const launchedFrom = (path: string): number => {
+        execve.mockClear();
+        replaceProcess({ path, words: ['x'], environment: {} });
+        return execve.mock.calls.length;
+      };
+      expect(launchedFrom('/nowhere/program')).toBe(0);
       expect(listening()).toBe(before + 2);
+      // Who has just written it may still have it open.
+      const script = written('#!/bin/sh\n');
+      expect(launchedFrom(script)).toBe(0);
+      utimesSync(script, new Date(), new Date(Date.now() - 61_000));
+      expect(launchedFrom(script)).toBe(1);
     } finally {
       Object.assign(process, { execve: given });
       for (const signal of ['SIGPIPE', 'SIGXFSZ']) process.removeAllListeners(signal);
