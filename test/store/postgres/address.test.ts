@@ -22,6 +22,16 @@ describe('the location of a store in PostgreSQL', () => {
     });
   });
 
+  it.each([
+    ['a'.repeat(64), 'may have 63 characters at most'],
+    ['1a', 'must begin with a letter or _'],
+    ['', 'must begin with a letter or _'],
+    ['A', 'may only contain lower-case letters, digits and underscores'],
+  ])('is refused with what is wrong with its schema: %j %s', (schema, reason) => {
+    const refusal = { message: `invalid store location: the schema ${reason}` };
+    expect(thrownBy(() => parseAddress(`postgres://host/d?schema=${schema}`))).toMatchObject(refusal);
+  });
+
   it('leaves out what is known beside it, and keeps what it says itself', () => {
     const defaults = { host: 'other', port: '5433', user: 'ada', dbname: 'keys', connect_timeout: '3' };
     expect(parseAddress('postgres://', defaults)).toMatchObject({

@@ -35,6 +35,8 @@ describe('an error of a database', () => {
     ['a pooler in transaction mode', new PoolerError()],
     ['a server without TLS', new Error('The server does not support SSL connections')],
     ['a password that is none', new Error('SASL: client password must be a string')],
+    ['an empty password', new Error('SASL: client password must be a non-empty string')],
+    ['a certificate for a purpose of its own', coded('INVALID_PURPOSE')],
     ['a certificate for another host', coded('ERR_TLS_CERT_ALTNAME_INVALID')],
     ['an error of our own', unavailable('no')],
     ['a defect', new TypeError('x is not a function')],

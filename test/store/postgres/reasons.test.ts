@@ -9,6 +9,7 @@ import { mayFallBack } from '../../../src/store/backends/postgres/connection.ts'
 import {
   databaseError,
   isLockTimeout,
+  mostTelling,
   PoolerError,
   ReplicaError,
   SilenceError,
@@ -18,6 +19,8 @@ import { refusal, refused } from '../../refusal.ts';
 import { coded, FakeClient } from './fake-client.ts';
 
 const address = parseAddress('postgres://coffer@db.example/keys');
+const FULL = coded('53300');
+const REFUSED = coded('ECONNREFUSED');
 const PLACE = 'postgres://coffer@db.example/keys';
 
 let directory = '';
@@ -87,6 +90,29 @@ describe('what fails in a database', () => {
       'the certificate of the database is not trusted (alone)',
       'sslrootcert',
     ],
+    [
+      coded('CERT_NOT_YET_VALID', 'certificate is not yet valid'),
+      'the certificate of the database, or that of its CA, is not valid yet',
+      'clock of this machine',
+    ],
+    [
+      coded(
+        'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+        'alone; if the root CA is installed locally, try running Node.js so',
+      ),
+      'the certificate of the database is not trusted (alone)',
+      'sslrootcert',
+    ],
+    [
+      coded('INVALID_PURPOSE', 'purpose'),
+      'the certificate of the database is not trusted (purpose)',
+      'sslrootcert',
+    ],
+    [
+      new Error('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a non-empty string'),
+      'the password for the database is empty',
+      'COFFER_STORE_PASSWORD_FILE',
+    ],
     [coded('ECONNRESET'), 'the connection was cut', 'try again'],
     [coded('EPROTO', 'of TLS'), 'the connection was cut', 'try again'],
     [coded('XX000', 'an internal error'), 'an internal error', ''],
@@ -94,6 +120,34 @@ describe('what fails in a database', () => {
     const told = databaseError(error, address.place) as CofferError;
     expect(told).toMatchObject({ kind: 'unavailable', cause: error });
     expect(told.message.startsWith(`cannot use ${PLACE}: ${reason}`)).toBe(true);
+    expect(told.hint ?? '').toContain(hint);
+  });
+
+  it.each<[string, string, readonly Error[]]>([
+    ['the database has too many connections (b: connection refused)', 'limit of', [FULL, REFUSED]],
+    ['the database has too many connections (a: connection refused)', 'limit of', [REFUSED, FULL]],
+    [
+      'the password is wrong (a: the database has too many connections)',
+      'PGPASSWORD',
+      [FULL, coded('28P01')],
+    ],
+    [
+      'the database is a read-only replica (a: timed out)',
+      'promote',
+      [new SilenceError(), new ReplicaError()],
+    ],
+    [
+      'the database is starting up (b: the database is a read-only replica)',
+      '',
+      [coded('57P03'), new ReplicaError()],
+    ],
+    ['the database is a read-only replica', 'is a primary', [new ReplicaError(), new ReplicaError()]],
+    ['connection refused', 'check that the database runs', [REFUSED, REFUSED]],
+    ['connection refused (b: host not found)', 'check that', [REFUSED, coded('ENOTFOUND')]],
+  ])('is told for several hosts by what says most, with the others beside it: %s', (reason, hint, errors) => {
+    const failures = errors.map((error, index) => ({ host: 'ab'.charAt(index), error }));
+    const told = databaseError(mostTelling(failures), address.place) as CofferError;
+    expect(told.message).toBe(`cannot use ${PLACE}: ${reason}`);
     expect(told.hint ?? '').toContain(hint);
   });
 

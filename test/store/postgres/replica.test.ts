@@ -39,7 +39,9 @@ describe.skipIf(missing !== undefined)(
       await write(both(), 2);
       expect(await read(both())).toEqual({ n: 2 });
       await primary.kill();
-      expect(await failure(() => read(both()))).toMatch('the database is a read-only replica');
+      expect(await failure(() => read(both()))).toMatch(
+        `the database is a read-only replica (127.0.0.1:${primary.port}: connection refused)`,
+      );
       await replica.promote();
       expect(await read(both())).toEqual({ n: 2 });
       await write(replica.location(SCHEMA), 3);

@@ -52,6 +52,8 @@ const PARTS =
 const HOST = /^(?<host>\[[^\]]+\]|[^:]*)(?::(?<port>\d{1,5}))?$/;
 /** Allowed schema names: plain identifiers that need no quoting. */
 const SCHEMA = /^[a-z_][a-z0-9_]{0,62}$/;
+/** Maximum length of a name in PostgreSQL, in characters; it cuts off longer ones. */
+const MAX_SCHEMA = 63;
 
 const PARAMETERS = [
   'host',
@@ -88,8 +90,7 @@ export function parseAddress(location: string, defaults: Defaults = {}): Postgre
   const user = given.get('user') ?? decoded(groups['user']);
   const database = given.get('dbname') ?? decoded(groups['database']);
   const schema = given.get('schema') ?? DEFAULT_SCHEMA;
-  if (!SCHEMA.test(schema))
-    throw wrong('the schema may only contain lower-case letters, digits and underscores');
+  if (!SCHEMA.test(schema)) throw wrong(`the schema ${wrongIn(schema)}`);
   const address = {
     hosts,
     user,
@@ -107,6 +108,14 @@ export function parseAddress(location: string, defaults: Defaults = {}): Postgre
     connectTimeoutMs: timeoutOf(given.get('connect_timeout')),
   };
   return { ...address, place: { database: printAddress({ ...address, hosts: givenHosts }) } };
+}
+
+/** Says what is wrong with the name of a schema. */
+function wrongIn(schema: string): string {
+  if (!/^[a-z0-9_]*$/.test(schema)) return 'may only contain lower-case letters, digits and underscores';
+  return schema.length > MAX_SCHEMA
+    ? `may have ${MAX_SCHEMA} characters at most`
+    : 'must begin with a letter or _';
 }
 
 /** Adds defaults for parameters that the location sets neither in its query nor in its authority or path. */
@@ -184,15 +193,18 @@ function decoded(text: string | undefined): string | undefined {
   }
 }
 
+/** Formats a host as in a location. */
+export function printHost({ host = '', port }: GivenHost): string {
+  const name = host.startsWith('/') ? encodeURIComponent(host) : host.includes(':') ? `[${host}]` : host;
+  return port === undefined ? name : `${name}:${port}`;
+}
+
 type Printed = Pick<PostgresAddress, 'user' | 'database' | 'schema'> & {
   readonly hosts: readonly GivenHost[];
 };
 
 function printAddress({ user, hosts, database, schema }: Printed): string {
-  const printedHosts = hosts.map(({ host = '', port }) => {
-    const name = host.startsWith('/') ? encodeURIComponent(host) : host.includes(':') ? `[${host}]` : host;
-    return port === undefined ? name : `${name}:${port}`;
-  });
+  const printedHosts = hosts.map(printHost);
   const before = user === undefined ? '' : `${encodeURIComponent(user)}@`;
   const after = schema === DEFAULT_SCHEMA ? '' : `?schema=${schema}`;
   return `postgres://${before}${printedHosts.join(',')}/${encodeURIComponent(database ?? '')}${after}`;

@@ -228,14 +228,13 @@ export function end(client: PostgresClient): void {
 /**
  * Returns the first of several attempts that succeeds. Each begins when the previous one has failed, or has not
  * succeeded within the head start.
- * @param isTelling whether an error says more than that the host was unreachable
+ * @param choose returns the error to throw if all fail, from those of the attempts in their order
  * @param discard cleans up an attempt that succeeds after another one
- * @throws the most informative of the errors if all fail
  */
 export async function firstOf<T>(
   attempts: readonly (() => Promise<T>)[],
   headStartMs: number,
-  isTelling: (error: unknown) => boolean,
+  choose: (errors: readonly unknown[]) => unknown,
   discard: (late: T) => void,
 ): Promise<T> {
   const begun: Promise<T>[] = [];
@@ -252,8 +251,7 @@ export async function firstOf<T>(
     for (const one of begun) one.then((late) => late !== first && discard(late)).catch(() => undefined);
     return first;
   } catch (error) {
-    const errors: readonly unknown[] = (error as AggregateError).errors;
-    throw errors.find(isTelling) ?? errors.at(-1);
+    throw choose((error as AggregateError).errors);
   }
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { elapsedMs } from '../../../ground/clock.ts';
 import { placed, unavailable } from '../../../ground/errors.ts';
 import { inTime } from '../../../ground/pause.ts';
-import type { PostgresAddress } from './address.ts';
+import { type PostgresAddress, printHost } from './address.ts';
 import {
   connectTo,
   doubt,
@@ -19,7 +19,7 @@ import {
   databaseError,
   isConnectionLoss,
   isLockTimeout,
-  ReplicaError,
+  mostTelling,
   SilenceError,
 } from './database-errors.ts';
 
@@ -341,11 +341,13 @@ export class Connections {
   /** Connects to the hosts, the last known primary first. */
   async #connect(): Promise<PostgresClient> {
     const { hosts } = this.#address;
-    const attempts = hosts.map((_, step) => {
-      const index = (this.#primary + step) % hosts.length;
-      return async () => ({ index, client: await this.#connectTo(index) });
-    });
-    const { index, client } = await firstOf(attempts, HEAD_START_MS, isAnswer, (late) => end(late.client));
+    const order = hosts.map((_, step) => (this.#primary + step) % hosts.length);
+    const attempts = order.map((index) => async () => ({ index, client: await this.#connectTo(index) }));
+    const choose = (errors: readonly unknown[]): unknown =>
+      mostTelling(
+        errors.map((error, step) => ({ host: printHost(hosts[order[step] ?? 0] ?? hosts[0]), error })),
+      );
+    const { index, client } = await firstOf(attempts, HEAD_START_MS, choose, (late) => end(late.client));
     try {
       await this.#sessions.admit(client);
     } catch (error) {
@@ -384,6 +386,3 @@ export class Connections {
       hint: 'try again later',
     });
 }
-
-/** Whether a server answered: its error says more than that another one cannot be reached. */
-const isAnswer = (error: unknown): boolean => error instanceof ReplicaError || !isConnectionLoss(error);

@@ -4,6 +4,7 @@ import {
   corrupt,
   type DatabasePlace,
   placed,
+  printText,
   type Text,
   unavailable,
 } from '../../../ground/errors.ts';
@@ -17,6 +18,8 @@ interface DatabaseReason {
 const GRANT =
   'grant the role USAGE on the schema and SELECT, INSERT, UPDATE and DELETE on the tables created by "coffer store migrate"';
 const WAIT = 'try again in a moment';
+const PASSWORD_PLACES =
+  'check where it is set: --store, PGPASSWORD, PGPASSFILE (~/.pgpass) or COFFER_STORE_PASSWORD_FILE';
 const NOTHING_CHANGED = 'nothing was changed; check what else uses these tables, then retry';
 
 const POOLER: DatabaseReason = {
@@ -31,7 +34,7 @@ const POOLER: DatabaseReason = {
 const REASONS: Readonly<Record<string, DatabaseReason>> = {
   '28P01': {
     reason: 'the password is wrong',
-    hint: 'check where it is set: --store, PGPASSWORD, PGPASSFILE (~/.pgpass) or COFFER_STORE_PASSWORD_FILE',
+    hint: PASSWORD_PLACES,
   },
   '28000': { reason: 'the database rejected the login', hint: 'check the user, TLS, and pg_hba.conf' },
   '3D000': { reason: 'database does not exist', hint: 'create it with "createdb", or use another database' },
@@ -49,7 +52,7 @@ const REASONS: Readonly<Record<string, DatabaseReason>> = {
   '53200': { reason: 'the database is out of memory', hint: WAIT },
   '53300': {
     reason: 'the database has too many connections',
-    hint: 'raise max_connections, or use fewer servers',
+    hint: 'raise max_connections, or the connection limit of the role or the database, or use fewer servers',
   },
   '55P03': { reason: 'another session holds a lock on its tables', hint: NOTHING_CHANGED },
   '57014': { reason: 'the database timed out', hint: 'check the database for long-running queries or locks' },
@@ -68,6 +71,14 @@ const REASONS: Readonly<Record<string, DatabaseReason>> = {
   EHOSTUNREACH: { reason: 'the host cannot be reached', hint: 'check the address and the network' },
   ECONNRESET: { reason: 'the connection was cut', hint: WAIT },
   EPIPE: { reason: 'the connection was cut', hint: WAIT },
+  CERT_HAS_EXPIRED: {
+    reason: 'the certificate of the database, or that of its CA, has expired',
+    hint: 'renew that certificate, or correct the clock of this machine',
+  },
+  CERT_NOT_YET_VALID: {
+    reason: 'the certificate of the database, or that of its CA, is not valid yet',
+    hint: 'correct the clock of this machine, or wait until the certificate is valid',
+  },
   ENOENT: { reason: 'socket not found', hint: 'check the directory of the socket and the port' },
 };
 
@@ -83,10 +94,13 @@ const OWN_WORDS =
 const TIMED_OUT = /timeout/i;
 const NO_TLS = /does not support SSL/;
 const NO_PASSWORD = /password must be a string/;
+const EMPTY_PASSWORD = /password must be a non-empty string/;
 /** Parts of PostgreSQL's English messages. In other languages, these errors get the general text. */
 const NO_ENTRY = /no pg_hba\.conf entry /;
 const NO_ENCRYPTION = /no encryption/;
 const WANTS_CERTIFICATE = /valid client certificate/;
+/** Advice about an option of Node, which users of Coffer cannot give. */
+const ADVICE_OF_NODE = /; if the root CA is installed locally.*/;
 const OTHER_HOST = 'ERR_TLS_CERT_ALTNAME_INVALID';
 
 /** Response timeout: nothing was received on a connection for longer than the caller could wait. */
@@ -125,7 +139,9 @@ export function isConnectionLoss(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== undefined) return LOST.test(state);
   const message = messageOf(error);
-  return ![NO_TLS, NO_PASSWORD].some((own) => own.test(message)) && !isCertificateError(error);
+  return (
+    ![NO_TLS, NO_PASSWORD, EMPTY_PASSWORD].some((own) => own.test(message)) && !isCertificateError(error)
+  );
 }
 
 export const isRefusedTls = (error: unknown): boolean => NO_TLS.test(messageOf(error));
@@ -146,12 +162,57 @@ export function databaseError(error: unknown, place: DatabasePlace): unknown {
       hint: 'undo the change, or restore the database from a backup',
     });
   }
-  const { reason, hint } = tlsReason(code, message) ?? REASONS[code] ?? ownReason(error, message);
-  return unavailable(placed`cannot use ${place}: ${reason}`, {
+  const { reason, hint } = reasonOf(error);
+  return unavailable(placed`cannot use ${place}: ${reason}${otherHosts(error)}`, {
     cause: error,
     hint,
   });
 }
+
+function reasonOf(error: unknown): DatabaseReason {
+  const code = errorCode(error) ?? '';
+  const message = messageOf(error);
+  return tlsReason(code, message) ?? REASONS[code] ?? ownReason(error, message);
+}
+
+/** Error of a connection to one of several hosts. */
+interface HostFailure {
+  readonly host: string;
+  readonly error: unknown;
+}
+
+/** Failures of the other hosts, by the error that stands for all. */
+const failuresBeside = new WeakMap<object, readonly HostFailure[]>();
+
+/**
+ * Returns the most informative of the failures of several hosts: that of a database that refused the login comes before
+ * one that has no connection left, a replica, and a host that did not answer. Messages name the others, too.
+ */
+export function mostTelling(failures: readonly HostFailure[]): unknown {
+  const [first, ...others] = failures.toSorted((one, other) => rankOf(one.error) - rankOf(other.error));
+  if (first?.error instanceof Error) failuresBeside.set(first.error, others);
+  return first?.error;
+}
+
+function rankOf(error: unknown): number {
+  if (!isConnectionLoss(error)) return 0;
+  if (sqlState(error) !== undefined) return 1;
+  return error instanceof ReplicaError ? 2 : 3;
+}
+
+/** Lists the failures of other hosts that have another reason, for operators. */
+function otherHosts(error: unknown): Aside {
+  const own = printText(reasonOf(error).reason);
+  const others = besideOf(error)
+    .filter((failure) => isOfDatabase(failure.error))
+    .map((failure) => ({ host: failure.host, reason: printText(reasonOf(failure.error).reason) }))
+    .filter(({ reason }) => reason !== own);
+  const list = others.map(({ host, reason }) => `${host}: ${reason}`).join('; ');
+  return { inside: list === '' ? '' : ` (${list})`, outside: '' };
+}
+
+const besideOf = (error: unknown): readonly HostFailure[] =>
+  error instanceof Error ? (failuresBeside.get(error) ?? []) : [];
 
 /** Returns the reason why client and server do not agree on encryption. */
 function tlsReason(code: string, message: string): DatabaseReason | undefined {
@@ -181,7 +242,10 @@ function ownReason(error: unknown, message: string): DatabaseReason {
   if (error instanceof ReplicaError) {
     return {
       reason: 'the database is a read-only replica',
-      hint: 'use the primary; several hosts can be given: postgres://USER@HOST1,HOST2/DATABASE',
+      hint:
+        besideOf(error).length > 0
+          ? 'none of the hosts is a primary: start it, or promote a replica'
+          : 'use the primary; several hosts can be given: postgres://USER@HOST1,HOST2/DATABASE',
     };
   }
   if (NO_PASSWORD.test(message)) {
@@ -190,15 +254,11 @@ function ownReason(error: unknown, message: string): DatabaseReason {
       hint: 'set PGPASSWORD, PGPASSFILE or COFFER_STORE_PASSWORD_FILE',
     };
   }
+  if (EMPTY_PASSWORD.test(message))
+    return { reason: 'the password for the database is empty', hint: PASSWORD_PLACES };
   if (isCertificateError(error)) {
-    if (errorCode(error) === 'CERT_HAS_EXPIRED') {
-      return {
-        reason: 'the certificate of the database, or that of its CA, has expired',
-        hint: 'renew that certificate, or correct the clock of this machine',
-      };
-    }
     return {
-      reason: placed`the certificate of the database is not trusted${quoted(message)}`,
+      reason: placed`the certificate of the database is not trusted${quoted(message.replace(ADVICE_OF_NODE, ''))}`,
       hint: 'set sslrootcert to the CA certificate of the database, or use sslmode=prefer on a trusted network',
     };
   }
@@ -213,6 +273,8 @@ const quoted = (message: string): Aside => ({ inside: ` (${message})`, outside: 
 
 /** Whether it is a certificate verification error of OpenSSL or Node. */
 const isCertificateError = (error: unknown): boolean =>
-  /CERT|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL/.test(errorCode(error) ?? '');
+  /CERT|SELF_SIGNED|UNABLE_TO|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH|ERR_TLS|ERR_SSL/.test(
+    errorCode(error) ?? '',
+  );
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
