@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { connect, isExposed, parseAddress } from '../client/http-transport.ts';
 import { asCofferError, CofferError, expected, invalid, withOtherHint } from '../ground/errors.ts';
 import { CERTIFICATE_HINT } from '../ground/pem.ts';
+import { checkedPair } from '../ground/tls-pair.ts';
 import { type Runner, STORE_SECRET } from '../operations/declaration/operation.ts';
 import { readFileWhole } from './files/in-file.ts';
 import { inputText } from './files/input.ts';
@@ -99,7 +100,7 @@ export function connectTo(
     token,
     namespace,
     certificateAuthorities: authorities,
-    clientCertificate: own === undefined ? undefined : contentOf(own),
+    clientCertificate: own === undefined ? undefined : contentOf(own, address),
   });
 }
 
@@ -143,10 +144,18 @@ export function certificateIn(environment: Environment): ClientCertificate | und
   });
 }
 
-const contentOf = ({ certificate, key }: ClientCertificate): ClientCertificate => ({
-  certificate: publicText({ name: 'client certificate', value: certificate }),
-  key: secretText(key, 'client key'),
-});
+/**
+ * Reads a client certificate and its key.
+ * @throws `invalid` if the connection could not use them
+ */
+function contentOf(files: ClientCertificate, address: string): ClientCertificate {
+  const certificate = publicText({ name: 'client certificate', value: files.certificate });
+  const key = secretText(files.key, 'client key');
+  const server = parseAddress(address);
+  if (server.kind === 'tcp' && server.secure)
+    checkedPair({ file: files.certificate, pem: certificate }, { file: files.key, pem: key });
+  return { certificate, key };
+}
 
 function firstSet(
   environment: Environment,

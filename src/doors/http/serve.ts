@@ -1,20 +1,11 @@
-import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { createSecureContext } from 'node:tls';
 import { AuditLog } from '../../access/audit-log.ts';
-import {
-  asCofferError,
-  CofferError,
-  invalid,
-  ownWords,
-  placed,
-  type Text,
-  unavailable,
-} from '../../ground/errors.ts';
+import { asCofferError, CofferError, invalid, ownWords, placed, unavailable } from '../../ground/errors.ts';
 import { isLoopback } from '../../ground/loopback.ts';
 import { CERTIFICATE_HINT, pemBlocks } from '../../ground/pem.ts';
 import { readPrivateFile } from '../../ground/private-files.ts';
+import { checkedPair, firstCertificate } from '../../ground/tls-pair.ts';
 import { listening } from '../../service/listening.ts';
 import { Log } from '../../service/log.ts';
 import { type Serving as ServingThrough, serveStore } from '../../service/serve.ts';
@@ -154,26 +145,17 @@ interface TlsFiles {
 }
 
 /**
- * Reads a certificate and its key, and checks that they work: OpenSSL accepts an empty certificate silently, and then
- * refuses every connection.
+ * Reads a certificate and its key, and checks that they work.
  * @throws `unavailable` for an unreadable file, or a key that other users can read or write; `invalid` for a malformed
  * certificate or key, or if they do not match
  */
 function readTlsFiles({ certificateFile, keyFile, ...clients }: TlsFiles): TlsCertificate {
   const certificate = readPem(certificateFile, 'tls');
   const key = readPem(keyFile, 'tls-key', readPrivateFile);
-  const first = firstCertificate(certificate, certificateFile);
-  if (!first.checkPrivateKey(privateKey(key, keyFile))) {
-    throw refused(
-      'tls-key',
-      placed`${{ file: keyFile }} is not the key of the certificate in ${{ file: certificateFile }}`,
-    );
-  }
-  try {
-    createSecureContext({ cert: certificate, key });
-  } catch (cause) {
-    throw refused('tls', placed`cannot use ${{ file: certificateFile }}: ${reasonOf(cause)}`);
-  }
+  const first = checkedPair(
+    { file: certificateFile, pem: certificate, field: 'tls' },
+    { file: keyFile, pem: key, field: 'tls-key' },
+  );
   return { certificate, key, clients: readClients(clients), ends: first.validToDate.getTime() / 1000 };
 }
 
@@ -185,29 +167,9 @@ function readClients({
   const authorities = readPem(file, 'tls-client-ca');
   const { blocks } = pemBlocks(authorities);
   if (blocks.length === 0)
-    throw refused('tls-client-ca', placed`no certificate in ${{ file }}`, CERTIFICATE_HINT);
-  for (const { bytes } of blocks) firstCertificate(bytes, file, 'tls-client-ca');
+    throw invalid(placed`no certificate in ${{ file }}`, { field: 'tls-client-ca', hint: CERTIFICATE_HINT });
+  for (const { bytes } of blocks) firstCertificate({ file, pem: bytes, field: 'tls-client-ca' });
   return { authorities };
-}
-
-function firstCertificate(pem: string | Buffer, file: string, field: Field = 'tls'): X509Certificate {
-  try {
-    return new X509Certificate(pem);
-  } catch {
-    throw refused(field, placed`no certificate in ${{ file }}`, CERTIFICATE_HINT);
-  }
-}
-
-function privateKey(pem: string, file: string): KeyObject {
-  try {
-    return createPrivateKey(pem);
-  } catch {
-    throw refused(
-      'tls-key',
-      placed`no readable private key in ${{ file }}`,
-      'use a private key in PEM without a passphrase, which has the line "-----BEGIN PRIVATE KEY-----"; "openssl pkey -in FILE -out NEW" removes a passphrase',
-    );
-  }
 }
 
 function readPem(path: string, field: string, read = readPublicFile): string {
@@ -219,9 +181,4 @@ function readPem(path: string, field: string, read = readPublicFile): string {
   }
 }
 
-type Field = 'tls' | 'tls-key' | 'tls-client-ca';
-
-const refused = (field: Field, message: Text, hint?: string) => invalid(message, { field, hint });
 const readPublicFile = (path: string, _field: string): string => readFileSync(path, 'utf8');
-
-const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
