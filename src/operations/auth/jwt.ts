@@ -1,6 +1,6 @@
 /** Operations below a mount of `jwt`, and the parameters of its roles and configuration. */
 
-import { configProblem, readConfig, writeConfig } from '../../access/methods/jwt/config.ts';
+import { configProblem, issuerWarnings, readConfig, writeConfig } from '../../access/methods/jwt/config.ts';
 import { type JwtRole, rolesOf } from '../../access/methods/jwt/documents.ts';
 import { login as logIn } from '../../access/methods/jwt/login.ts';
 import { type JwtRoleChange, writeRole } from '../../access/methods/jwt/roles.ts';
@@ -196,7 +196,11 @@ export const config = jwtOperation({
     const problem = await configProblem(room, found);
     return {
       data: { ...found, provider_config: {}, status: problem === undefined ? 'valid' : 'invalid' },
-      ...warned(problem === undefined ? [] : [`failed to construct JWK validator: ${problem}`]),
+      ...warned(
+        problem === undefined
+          ? await issuerWarnings(room, found)
+          : [`failed to construct JWK validator: ${problem}`],
+      ),
     };
   },
 });

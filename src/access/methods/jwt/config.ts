@@ -22,6 +22,12 @@ interface ConfigExtras {
 export const readConfig = ({ store, mount }: JwtPorts): Promise<JwtConfig | undefined> =>
   store.read((view) => view.get<JwtConfig>(configRef(mount)));
 
+/** Returns a warning if the issuer supplies no keys at present, although earlier ones may still verify tokens. */
+export async function issuerWarnings(room: JwtPorts, config: JwtConfig): Promise<readonly string[]> {
+  const reason = await keysOf(room, config).outage();
+  return reason === undefined ? [] : [`the issuer supplies no keys: ${reason}; ${KEEPS_KEYS}`];
+}
+
 /** Returns why tokens cannot be verified at present; undefined if they can. */
 export async function configProblem(room: JwtPorts, config: JwtConfig): Promise<string | undefined> {
   return keysOf(room, config)

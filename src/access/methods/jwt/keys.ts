@@ -17,6 +17,8 @@ interface RefreshedKeys {
   current(): Promise<VerificationKeys>;
   /** Returns newer keys for a token that the given ones did not verify; undefined if there are none. */
   newerThan(keys: VerificationKeys): Promise<VerificationKeys | undefined>;
+  /** Returns why the issuer supplies no keys now; undefined if it does, or is not asked for any. */
+  outage(): Promise<string | undefined>;
 }
 
 /** Issuers of the mounts of a process, by the mount's UUID. */
@@ -31,7 +33,7 @@ export function keysOf(room: JwtPorts, config: JwtConfig): RefreshedKeys {
   const source = sourceOf(config);
   if (source === undefined) {
     const keys = madeOnce(given, config, () => givenKeys(config.jwt_validation_pubkeys));
-    return { current: async () => keys, newerThan: async () => undefined };
+    return { current: async () => keys, newerThan: async () => undefined, outage: async () => undefined };
   }
   const known = madeOnce(issuers, room.store, () => new Map<string, IssuerKeys>());
   const { uuid } = room.mount;
@@ -133,6 +135,8 @@ export class IssuerKeys {
   #fetching: Promise<void> | undefined;
   #askedMs: number | undefined;
   #failure = 'the keys of the issuer have not been fetched yet';
+  /** Whether the issuer supplied keys when it was last asked. */
+  #supplies = false;
 
   constructor(room: JwtPorts, source: KeySource) {
     this.#room = room;
@@ -166,6 +170,12 @@ export class IssuerKeys {
     return this.#known?.keys === keys ? undefined : this.#known?.keys;
   }
 
+  /** Returns why the issuer supplied no keys when it was last asked: now, or a moment ago; undefined if it did. */
+  async outage(): Promise<string | undefined> {
+    await this.#ask();
+    return this.#supplies ? undefined : this.#failure;
+  }
+
   /** Contacts the issuer, unless that was done a moment ago. Concurrent callers share one request. */
   async #ask(): Promise<void> {
     if (this.#fetching === undefined && this.#age(this.#askedMs) < PAUSE_MS) return;
@@ -179,7 +189,9 @@ export class IssuerKeys {
       const keys = await fetchKeySet(this.#source);
       const counting = await this.#store({ source: this.id, keys, fetchedMs: beganMs });
       this.#known = await this.#read(counting);
+      this.#supplies = true;
     } catch (error) {
+      this.#supplies = false;
       this.#failure = reasonOf(error);
     } finally {
       this.#askedMs = this.#room.clock.now();

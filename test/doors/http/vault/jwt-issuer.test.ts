@@ -3,7 +3,7 @@ import { type Behaviour, type Issuer, startIssuer } from '../../../servers/issue
 import { githubClaims } from '../../../servers/issuer-claims.ts';
 import { cleanUpAfterAll, send, spawnServer, startServer } from '../../../servers/serving.ts';
 import { signingKey, signToken } from '../../../servers/signing-key.ts';
-import { type LoginServer, loginServer } from './logins.ts';
+import { type LoginServer, loginServer, putClockForward } from './logins.ts';
 
 let world: LoginServer;
 let issuer: Issuer;
@@ -294,5 +294,21 @@ describe('several workers', () => {
     } finally {
       await issuer.up();
     }
+  });
+
+  it('that is down is told of with the configuration, also while earlier keys verify tokens', async () => {
+    const KEPT = 'keys fetched earlier from this issuer stay in use until they are 12 hours old';
+    const shown = async (): Promise<unknown[]> => {
+      const { data, warnings } = (await world.root('GET', 'auth/downed/config')).json;
+      return [data.status, warnings ?? []];
+    };
+    await mounted('downed', byKeySet());
+    await issuer.behave({ keys: { status: 503, body: '' } });
+    const failure = `the issuer supplies no keys: the server responded with status 503; ${KEPT}`;
+    expect(await shown()).toEqual(['valid', [failure]]);
+    expect((await login('downed', await issuer.token(githubClaims))).status).toBe(200);
+    await issuer.behave({ keys: 'ordinary' });
+    putClockForward(10_000);
+    expect(await shown()).toEqual(['valid', []]);
   });
 });
