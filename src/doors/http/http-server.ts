@@ -95,8 +95,7 @@ export class HttpServer {
     const clientCertificates = this.#peers.of(request.socket);
     const answer = await this.#answer({
       method: request.method ?? '',
-      target: request.url ?? '/',
-      headers: request.headers,
+      ...addressed(request),
       body,
       onGone: (listener) => void response.once('close', listener),
       remoteAddress: this.#proxies.clientOf(request.socket.remoteAddress, forwardedFor(request)),
@@ -128,6 +127,17 @@ export class HttpServer {
 }
 
 const nothing = (): void => undefined;
+
+/** Scheme and host before the path, as clients write them for a proxy (RFC 9112, 3.2.2). */
+const ABSOLUTE = /^https?:\/\/([^/?#]*)/i;
+
+/** Returns path and headers of a request; a host in the target counts instead of the header. */
+function addressed({ url = '/', headers }: IncomingMessage): Pick<Exchange, 'target' | 'headers'> {
+  const [whole, host] = (url.startsWith('/') ? undefined : ABSOLUTE.exec(url)) ?? [];
+  if (whole === undefined) return { target: url, headers };
+  const path = url.slice(whole.length);
+  return { target: path.startsWith('/') ? path : `/${path}`, headers: { ...headers, host } };
+}
 
 /** Returns the header, several of it joined, as Node does with this one. */
 const forwardedFor = ({ headers }: IncomingMessage): string | undefined =>

@@ -38,7 +38,7 @@ export function describeApi(routes: readonly ServedRoute[]): ApiDocument {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    security: [{ serviceToken: [] }, { bearer: [] }],
+    security: [{ serviceToken: [] }, { vaultToken: [] }, { bearer: [] }],
     tags: [...new Set(routes.map(groupOf))].sort().map((name) => ({ name })),
     paths,
     components: COMPONENTS,
@@ -185,9 +185,7 @@ function describeResponses(operation: Operation, method: Route['method']): objec
       }
     : error;
   return {
-    '204': mayBeEmpty(operation, method)
-      ? { description: 'It is done, and there is no content.' }
-      : undefined,
+    '204': mayBeEmpty(operation, method) ? { description: 'Success, without content.' } : undefined,
     '2XX': {
       description: isDocument ? 'A document.' : 'The result.',
       content: operation.answersText ? { 'text/plain': { schema: TEXT } } : { [media]: { schema } },
@@ -219,6 +217,7 @@ const errorsOf = (items: Schema) => ({
 const COMPONENTS = {
   securitySchemes: {
     serviceToken: { type: 'apiKey', in: 'header', name: 'X-Service-Token' },
+    vaultToken: { type: 'apiKey', in: 'header', name: 'X-Vault-Token' },
     bearer: { type: 'http', scheme: 'bearer' },
   },
   schemas: {

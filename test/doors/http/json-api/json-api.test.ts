@@ -245,6 +245,25 @@ describe('documents of /api/v2', () => {
     },
   );
 
+  it('are also for clients that write the whole address in the request, whose host counts', async () => {
+    const { token } = server;
+    for (const [begin, host] of [
+      ['http://tags.example:8443', 'http://tags.example:8443'],
+      ['HTTPS://tags.example', 'http://tags.example'],
+      ['http://user@host', server.address],
+    ]) {
+      const target = `${begin}/api/v2/organizations/acme/tags?q=none`;
+      const { json, status } = await send(server.address, 'GET', target, { token });
+      expect([target, status, json?.links.self.split('/api/')[0]]).toEqual([target, 200, host]);
+    }
+    const sent = { token, body: { input: 'YQ==' } };
+    const hashed = await send(server.address, 'POST', 'http://x/v1/transit/hash', sent);
+    expect([hashed.status, typeof hashed.json.data.sum]).toEqual([200, 'string']);
+    for (const target of ['http://x', 'http://x?help=1', '*', 'ftp://x/v1/sys/health']) {
+      expect([target, (await send(server.address, 'GET', target)).status]).toEqual([target, 404]);
+    }
+  });
+
   it('are 201 for what was made, 204 for what has nothing to show', async () => {
     expect(await call('POST', 'organizations/acme/tags', { data: named('made') })).toMatchObject({
       status: 201,
