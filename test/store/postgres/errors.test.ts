@@ -6,6 +6,7 @@ import { copyStore } from '../../../src/store/administration/copy.ts';
 import { initStore } from '../../../src/store/administration/init.ts';
 import { examineStore } from '../../../src/store/administration/repair.ts';
 import { parseAddress } from '../../../src/store/backends/postgres/address.ts';
+import { connectTo } from '../../../src/store/backends/postgres/connection.ts';
 import { PostgresBackend } from '../../../src/store/backends/postgres/postgres-backend.ts';
 import { createAt, migrateAt } from '../../../src/store/backends/registry.ts';
 import type { SealedStore } from '../../../src/store/sealed/sealed-store.ts';
@@ -198,6 +199,23 @@ describe.skipIf(missing !== undefined)(
         `unavailable: cannot use ${printed(schema, `reader_${database.name}`)}: the database is read-only`,
       );
       await write(location);
+    });
+
+    it.each([
+      ['off', 'on'],
+      ['local', 'on'],
+      ['remote_write', 'remote_write'],
+      ['remote_apply', 'remote_apply'],
+    ])('waits for its disk and its standby, whatever its role does: %s is %s', async (usual, used) => {
+      const role = `hasty_${usual}_${database.name}`;
+      await database.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
+      onTestFinished(async () => void (await database.query(`DROP ROLE ${role}`)));
+      await database.query(`ALTER ROLE ${role} SET synchronous_commit = ${usual}`);
+      const address = parseAddress(database.location(newSchema(), { user: role }));
+      const limits = { statementMs: 5000, lockMs: () => 5000, answerMs: 5000 };
+      const client = await connectTo(address, address.hosts[0], limits, false);
+      onTestFinished(() => client.end());
+      expect((await client.query('SHOW synchronous_commit')).rows).toEqual([{ synchronous_commit: used }]);
     });
 
     it('is written again by a process that goes on, once its role may write again', async () => {

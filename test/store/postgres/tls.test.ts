@@ -62,6 +62,9 @@ describe('the modes of TLS to a database', () => {
     ['postgres://db.example/coffer?sslmode=prefer', 'prefer'],
     ['postgres://db.example/coffer?sslmode=disable', 'disable'],
     ['postgres:///coffer', 'prefer'],
+    ['postgres://db.example/coffer?sslrootcert=ca.pem', 'verify-full'],
+    ['postgres://localhost,db.example/coffer?sslrootcert=ca.pem', 'verify-full'],
+    ['postgres://localhost/coffer?sslrootcert=ca.pem&sslmode=prefer', 'prefer'],
     ['postgres://127.0.0.2,localhost,[::1]/coffer', 'prefer'],
     ['postgres:///coffer?host=/run/postgresql', 'prefer'],
   ])(
@@ -70,6 +73,15 @@ describe('the modes of TLS to a database', () => {
       expect(parseAddress(location).ssl.mode).toBe(mode);
     },
   );
+
+  it('verify an authority on the same machine, too, if the location itself names one', () => {
+    const modeOf = (query: string, defaults = {}) =>
+      parseAddress(`postgres://localhost/coffer${query}`, defaults).ssl.mode;
+    expect(modeOf('?sslrootcert=ca.pem')).toBe('verify-ca');
+    expect(modeOf('?sslrootcert=system')).toBe('verify-full');
+    expect(modeOf('?sslrootcert=ca.pem', { sslmode: 'prefer' })).toBe('prefer');
+    expect(modeOf('', { sslrootcert: 'ca.pem' })).toBe('prefer');
+  });
 
   it('verify the host of PGHOST, which a location without one does not follow by itself', () => {
     vi.stubEnv('PGHOST', 'db.example');

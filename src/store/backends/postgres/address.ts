@@ -17,6 +17,9 @@ type GivenHost = Pick<Host, 'port'> & { readonly host: string | undefined };
  */
 const DEFAULT_HOST = 'localhost';
 
+/** Value of `sslrootcert` for the platform's certificate authorities. */
+export const SYSTEM = 'system';
+
 type SslMode = 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-full';
 const SSL_MODES: readonly SslMode[] = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
 
@@ -83,6 +86,7 @@ export function parseAddress(location: string, defaults: Defaults = {}): Postgre
   const groups = location.isWellFormed() ? PARTS.exec(location)?.groups : undefined;
   if (groups === undefined) throw wrong('it is not of the form postgres://USER@HOST:PORT/DATABASE');
   const given = parametersOf(groups['query'] ?? '');
+  const authority = given.get('sslrootcert');
   addDefaults(given, groups, defaults);
   const givenHosts = hostsOf(given.get('host') ?? groups['hosts'] ?? '', given.get('port'));
   const [first, ...others] = givenHosts.map(({ host = DEFAULT_HOST, port }): Host => ({ host, port }));
@@ -98,7 +102,7 @@ export function parseAddress(location: string, defaults: Defaults = {}): Postgre
     database,
     schema,
     ssl: {
-      mode: sslModeOf(given.get('sslmode'), hosts),
+      mode: sslModeOf(given.get('sslmode'), hosts, authority),
       rootCertificateFile: given.get('sslrootcert'),
       certificateFile: given.get('sslcert'),
       keyFile: given.get('sslkey'),
@@ -163,11 +167,16 @@ function portOf(text: string): number {
 
 /**
  * Returns the TLS mode. On the network an attacker could answer in place of the server, and a password sent without
- * verification would be theirs.
+ * verification would be theirs. On this machine the database is not verified, unless the location names an authority,
+ * which would otherwise have no effect.
+ * @param authority `sslrootcert` of the location itself
  * @see docs/decisions/0116
  */
-function sslModeOf(text: string | undefined, hosts: readonly Host[]): SslMode {
-  if (text === undefined) return hosts.every(isOnThisMachine) ? 'prefer' : 'verify-full';
+function sslModeOf(text: string | undefined, hosts: readonly Host[], authority: string | undefined): SslMode {
+  if (text === undefined) {
+    if (authority === SYSTEM || !hosts.every(isOnThisMachine)) return 'verify-full';
+    return authority ? 'verify-ca' : 'prefer';
+  }
   // "allow" tries without TLS first, which is never better.
   const mode = text === 'allow' ? 'prefer' : SSL_MODES.find((candidate) => candidate === text);
   if (mode === undefined) throw wrong(`sslmode must be one of ${SSL_MODES.join(', ')}`);

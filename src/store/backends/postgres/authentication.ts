@@ -6,10 +6,7 @@ import { invalid } from '../../../ground/errors.ts';
 import { readPrivateFile } from '../../../ground/private-files.ts';
 import { keepOwnAuthorities } from '../../../ground/tls-trust.ts';
 import { onDisk } from '../files/disk-errors.ts';
-import type { Host, PostgresAddress } from './address.ts';
-
-/** Value of `sslrootcert` for the platform's certificate authorities. */
-const SYSTEM = 'system';
+import { type Host, type PostgresAddress, SYSTEM } from './address.ts';
 
 /**
  * Converts `sslmode` and related parameters into TLS options, as in libpq (PostgreSQL 15 documentation, 34.19.1). False

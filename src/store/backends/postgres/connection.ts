@@ -143,7 +143,8 @@ const firstSessionOf = (client: PostgresClient): string => sessions.get(client) 
 
 /**
  * Sets up a connection, regardless of the role's own settings: hexadecimal bytes, a new snapshot for each statement,
- * bounded statements, detection of dead peers, and commits that are on disk when they are acknowledged.
+ * bounded statements, detection of dead peers, and commits that are on disk, and known to the synchronous standby, when
+ * they are acknowledged.
  */
 async function greet(client: PostgresClient, { statementMs, lockMs }: StatementLimits): Promise<void> {
   const results = (await client.query(
@@ -154,7 +155,7 @@ async function greet(client: PostgresClient, { statementMs, lockMs }: StatementL
      SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 2;
      SET tcp_user_timeout = 20000;
      SELECT set_config('synchronous_commit', 'on', false)
-       WHERE current_setting('synchronous_commit') = 'off';
+       WHERE current_setting('synchronous_commit') IN ('off', 'local');
      SELECT pg_is_in_recovery() AS replica, ${SESSION} AS session`,
   )) as unknown as readonly { readonly rows: readonly Greeting[] }[];
   const greeting = results.at(-1)?.rows[0];

@@ -122,7 +122,9 @@ export class StoreLock {
     return unavailable(
       placed`timed out after ${Math.round(this.#limits.waitMs / 1000)}s waiting for ${this.#address.place}, locked by another process`,
       {
-        hint: 'wait until that process is done, then retry; a rekey or backup of a large store takes a while',
+        hint:
+          'wait until that process is done, then retry; a rekey or backup of a large store takes a while, and a commit as ' +
+          'long as a synchronous standby is missing',
         cause,
       },
     );
