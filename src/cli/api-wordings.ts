@@ -1,5 +1,9 @@
 import { OF_KEYS, type Rewording } from './key-wordings.ts';
 
+/** How a token gets the sudo capability for creating such tokens. */
+const SUDO_TO_CREATE =
+  'a policy gives it with "sudo" among the capabilities of the path auth/token/create, or auth/token/create/ROLE';
+
 /** Texts about tokens, logins and their roles. Names of parameters are printed as options later. */
 const OF_LOGINS: readonly Rewording[] = [
   [
@@ -88,6 +92,16 @@ const OF_LOGINS: readonly Rewording[] = [
   [
     /^restricted use token cannot generate child tokens/,
     'a token with a limited number of uses cannot create other tokens',
+  ],
+  [
+    /^root or sudo privileges required to create (?=orphan token)/,
+    'a root token or the sudo capability is required to create an ',
+    SUDO_TO_CREATE,
+  ],
+  [
+    /^root or sudo privileges required to create (?=periodic token)/,
+    'a root token or the sudo capability is required to create a ',
+    SUDO_TO_CREATE,
   ],
   [/^root or sudo privileges required to (.*)/, 'a root token or the sudo capability is required to $1'],
   [

@@ -160,7 +160,11 @@ describe('the command line', () => {
     ['expected ephemeral AES key to be 256-bit', 'the wrapped key must begin with an AES key of 256 bits'],
     [
       'root or sudo privileges required to create orphan token',
-      'a root token or the sudo capability is required to create orphan token',
+      'a root token or the sudo capability is required to create an orphan token',
+    ],
+    [
+      'root or sudo privileges required to create periodic token',
+      'a root token or the sudo capability is required to create a periodic token',
     ],
   ])('says in words of its users: %s', (message, plain) => {
     expect(said(message)).toBe(plain);

@@ -61,7 +61,12 @@ describe('standard input in the place of a file with secrets', () => {
     expect(await here.refused('secrets decrypt - x.env', 2, { input })).toContain(
       'cannot be combined with other files',
     );
-    for (const line of ['secrets rewrap -', 'secrets get - A'])
+    for (const line of [
+      'secrets rewrap -',
+      'secrets get - A',
+      'secrets set - A v --format dotenv --key app',
+      'edit -',
+    ])
       expect(await here.refused(line, 2, { input })).toContain(
         'standard input (-) is not accepted here (name a file; "coffer secrets decrypt - --format dotenv" reads',
       );

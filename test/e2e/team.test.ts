@@ -178,7 +178,9 @@ describe('a team without a server', () => {
     expect((await alice.place.run('team init production --key app')).stderr).toContain(
       'already has a key "app"',
     );
-    await alice.place.ok('team init -q production');
+    expect((await alice.place.run('team init production')).stderr).toContain(
+      'for the folder production. You',
+    );
     writeFileSync(
       alice.place.file('.coffer.yaml'),
       'rules:\n  - {files: "production/*.env", key: production}\n  - {files: "*.env", key: app}\n',

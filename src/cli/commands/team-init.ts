@@ -29,14 +29,14 @@ import { openKeyring } from '../team/keyring.ts';
 import { KEY_NAMES } from '../team/member-name.ts';
 import { TeamMemory } from '../team/memory.ts';
 import { keyringIdentities, untold } from '../team/own-keys.ts';
-import { type KeyringPlace, placeIn } from '../team/place.ts';
+import { type KeyringPlace, placeIn, shownFolder } from '../team/place.ts';
 import { identityIn, identityOption } from './team.ts';
 
 /* Command that creates a keyring. */
 
 export const init: OwnCommand = {
   arguments: [
-    argument('FOLDER', 'Folder whose files use the keyring. Default: all files of the repository.', {
+    argument('FOLDER', 'Folder whose files use the keyring. Default: the working directory.', {
       required: false,
       offers: 'directory',
     }),
@@ -49,8 +49,8 @@ export const init: OwnCommand = {
   details:
     'A keyring is a directory .coffer in a git repository, which is committed with the other files. It holds the ' +
     'list of members, and keys that only members can open. You become its admin, with your SSH or age key. From ' +
-    'then on, --key and .coffer.yaml name keys of the keyring, for all files in FOLDER, or in the repository if ' +
-    'FOLDER is omitted.',
+    'then on, --key and .coffer.yaml name keys of the keyring, for all files in FOLDER. Without FOLDER, run ' +
+    'the command at the top of the repository: the keyring is for the files below the working directory.',
   examples: [
     ['coffer team init', 'Create a keyring for a repository'],
     ['coffer team init production', 'Create a keyring for one folder'],
@@ -93,7 +93,7 @@ export const init: OwnCommand = {
     await newVersion(changes, key);
     await printDocument(session, { id: store, name, key });
     session.say(
-      `Created the keyring ${join(folder, KEYRING)} for this ${folder === '.' ? 'repository' : 'folder'}. You are its admin, as ${name}, with ${own.where}.`,
+      `Created the keyring ${join(folder, KEYRING)} for ${shownFolder(place)}. You are its admin, as ${name}, with ${own.where}.`,
     );
     session.say(`Its first key is ${key}. To commit the keyring: git add ${join(folder, KEYRING)}`);
     sayOnlyWay(changes);

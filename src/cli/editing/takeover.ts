@@ -13,7 +13,14 @@ import { Files } from '../secret-files/files.ts';
 import { refuseReadable, requireRules } from '../secret-files/left-readable.ts';
 import { mergeFile } from '../secret-files/merge-file.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
-import { FILE, formatFor, replaceSecretFile, requireReadable, textOf } from '../secret-files/secret-file.ts';
+import {
+  FILE,
+  formatFor,
+  refuseStandardInput,
+  replaceSecretFile,
+  requireReadable,
+  textOf,
+} from '../secret-files/secret-file.ts';
 import {
   type KnownValues,
   knownValues,
@@ -280,6 +287,7 @@ type EditTarget = Awaited<ReturnType<typeof targetOf>>;
  * leaves the repository
  */
 export async function targetOf(session: Session, name: string, path: string) {
+  if (!isThere(path)) refuseStandardInput(name);
   refuseWayOut(name, name);
   const rulebook = new Rulebook(session);
   const rule = await rulebook.ruleFor(path);

@@ -57,11 +57,7 @@ export async function openSecretFile(path: string, format?: FileFormatName): Pro
   const stats = statSync(path, { throwIfNoEntry: false });
   // Checked before it is opened: a pipe would block forever.
   if (stats !== undefined) refuseIrregular(path, stats);
-  else if (path === '-')
-    throw invalid('standard input (-) is not accepted here', {
-      field: FILE,
-      hint: 'name a file; "coffer secrets decrypt - --format dotenv" reads standard input',
-    });
+  else refuseStandardInput(path);
   if (stats?.isDirectory() === true)
     throw invalid(`cannot read ${path}: is a directory`, {
       field: FILE,
@@ -84,9 +80,22 @@ function withConflictHint(error: unknown, path: string): unknown {
   );
 }
 
+/**
+ * Refuses the word for standard input where a file is written.
+ * @param path path of a file that does not exist
+ */
+export function refuseStandardInput(path: string): void {
+  if (path !== STANDARD) return;
+  throw invalid('standard input (-) is not accepted here', {
+    field: FILE,
+    hint: 'name a file; "coffer secrets decrypt - --format dotenv" reads standard input',
+  });
+}
+
 /** Reads a file; if it does not exist, returns the initial content of a new one. */
 export async function openOrNewFile(path: string, format?: FileFormatName): Promise<OpenFile> {
   if (isThere(path)) return openSecretFile(path, format);
+  refuseStandardInput(path);
   const reader = await formatFor(path, format);
   const file = reader.parse(reader.name === 'json' ? '{}\n' : '', path);
   return { path, format: reader, file, bytes: Buffer.alloc(0), stats: undefined };
@@ -166,7 +175,7 @@ const unknownFormat = (path: string, hasOption: boolean): never => {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
     throw invalid(`cannot read ${path}: is a directory`);
   if (isEnvelope(beginningOf(path, MAGIC.length))) throw encryptedWhole(path);
-  if (isPipedFile(path))
+  if (hasOption && isPipedFile(path))
     throw unsupported(`cannot tell the format of ${path === STANDARD ? 'standard input' : path}`, {
       hint: `use --format ${FORMAT_NAMES.join('|')}`,
     });

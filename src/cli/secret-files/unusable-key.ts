@@ -51,6 +51,12 @@ export async function unusableKey(
       hint: `the value was encrypted with another store, or this store was restored from an older backup; ${SHARING}`,
     };
   }
+  if (version < Number(data['min_available_version'])) {
+    return {
+      message: `version ${version} of key "${key}" was trimmed`,
+      hint: 'its key material was deleted; if a backup of the store still has it, run "coffer store restore FILE --store DIR", and decrypt the file with that store',
+    };
+  }
   if (version < Number(data['min_decryption_version'])) {
     return {
       message: `version ${version} of key "${key}" is no longer allowed to decrypt`,

@@ -98,8 +98,8 @@ function printShare({ slotId, index, count, threshold, bytes }: RecoveryShare): 
 /** How every share begins, in any case and broken into lines. */
 const BEGINNING = /^coffer-share\.1\./;
 const OWN_NUMBER = /^coffer-share\.1\.[^.]*\.([0-9]{1,3}of[0-9]{1,3})\./;
-const FORM = 'expected the form coffer-share.1.….2of3.need2.…, as printed';
-const AGAIN = `type it again; the shares provided before are kept (${FORM})`;
+const FORM = 'write it in the form coffer-share.1.….2of3.need2.…, as it was printed';
+const AGAIN = `${FORM}; the shares provided before are kept`;
 
 /** Whether a text is meant as a share, although it may be mistyped. */
 export const isMeantAsShare = (text: string): boolean => BEGINNING.test(compact(text));

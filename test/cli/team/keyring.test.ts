@@ -16,7 +16,9 @@ describe('a keyring', () => {
       'coffer: no private key found (create one with "ssh-keygen -t ed25519", or use --identity FILE)',
     );
     expect(readdirSync(here.path)).not.toContain('.coffer');
-    await repository.ok('team init -q');
+    expect((await here.run('team init', repository.as())).err).toContain(
+      'Created the keyring .coffer for this repository. ',
+    );
     here.write('.coffer.yaml', 'rules:\n  - files: "*.env"\n    key: app\n');
     repository.addKey('eve');
     const before = repository.facts;

@@ -155,6 +155,11 @@ export const secretFilesSuite: Suite = (here) => {
       'old.env:1: A: key "passing" is soft-deleted (run "coffer transit keys soft-delete-restore passing" to use it again)',
     );
     await here().ok('transit keys soft-delete-restore passing');
+    await here().ok('transit keys config passing --min-encryption-version 2');
+    await here().ok('transit keys trim passing --min-available-version 2 --yes');
+    expect(await here().refused('secrets decrypt old.env', 4)).toContain(
+      'old.env:1: A: version 1 of key "passing" was trimmed (its key material was deleted; if a backup',
+    );
     await here().ok('transit keys delete passing --yes');
     expect(await here().refused('secrets decrypt old.env', 3)).toContain('old.env:1: A: no key "passing"');
     write('old.env', 'B=1\n');
