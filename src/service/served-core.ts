@@ -15,6 +15,16 @@ interface AuditAppender {
   append(line: string): Promise<void> | undefined;
 }
 
+/** What a server does about events of its core. */
+interface ServedEvents {
+  /** Called for each login that fails because of the client. */
+  readonly loginFailed: () => void;
+  /** Called for each look at the store that succeeds. */
+  readonly looked: () => void;
+}
+
+const NO_EVENTS: ServedEvents = { loginFailed: () => undefined, looked: () => undefined };
+
 /** Core of an unsealed server, with cached data that every request needs. */
 export class ServedCore implements GuardedCore {
   readonly core: Core;
@@ -24,6 +34,7 @@ export class ServedCore implements GuardedCore {
   readonly #recorder: AuditRecorder | undefined;
   readonly #auditLog: AuditAppender | undefined;
   readonly loginFailed: () => void;
+  readonly #looked: () => void;
   #looking: Promise<StoreLook> | undefined;
   /** Number of looks at the store; and the look whose result is in use. */
   #looks = 0;
@@ -33,7 +44,7 @@ export class ServedCore implements GuardedCore {
   private constructor(
     core: Core,
     access: Access,
-    loginFailed: () => void,
+    events: ServedEvents,
     recorder?: AuditRecorder,
     auditLog?: AuditAppender,
   ) {
@@ -45,20 +56,17 @@ export class ServedCore implements GuardedCore {
     this.access = access;
     this.#recorder = recorder;
     this.#auditLog = auditLog;
-    this.loginFailed = loginFailed;
+    this.loginFailed = events.loginFailed;
+    this.#looked = events.looked;
   }
 
-  /**
-   * Creates it.
-   * @param loginFailed called for each login that fails because of the client
-   */
   static async over(
     core: Core,
     auditLog: AuditAppender | undefined,
-    loginFailed: () => void = () => undefined,
+    events: ServedEvents = NO_EVENTS,
   ): Promise<ServedCore> {
     const access = await core.access();
-    return new ServedCore(core, access, loginFailed, auditLog && (await access.auditRecorder()), auditLog);
+    return new ServedCore(core, access, events, auditLog && (await access.auditRecorder()), auditLog);
   }
 
   /**
@@ -78,6 +86,7 @@ export class ServedCore implements GuardedCore {
     // Requests that arrive from here on need a new look: they may know of later commits.
     this.#looking = undefined;
     const revision = await this.core.store.revision();
+    this.#looked();
     if (revision === this.#present.revision) return this.#present;
     await this.#moveTo(revision, look);
     // A look that was slower than a later one has the later mounts, which know better.

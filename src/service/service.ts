@@ -68,7 +68,7 @@ export class Service implements Member {
   #store: SealedStore | undefined;
   /** Last-seen state, from before the store was sealed or from a process that this one replaces. */
   #seenBefore: Sighting | undefined;
-  /** Last reported rollback, so that it is logged only once. */
+  /** Rollback that was reported, so that it is logged only once; undefined when the store is used again. */
   #alarmed: Sighting | undefined;
   #served: ServedCore | undefined;
   #lanes: Lanes | undefined;
@@ -220,7 +220,10 @@ export class Service implements Member {
     for (const mount of await core.mounts.list('transit')) {
       await applyCacheSize(await core.engine(mount.path));
     }
-    return ServedCore.over(core, this.#auditLog, () => this.metrics.loginFailure());
+    return ServedCore.over(core, this.#auditLog, {
+      loginFailed: () => this.metrics.loginFailure(),
+      looked: () => this.#allClear(),
+    });
   }
 
   #core(store: Store): Core {
@@ -241,6 +244,16 @@ export class Service implements Member {
       from: printVersion(from),
       to: printVersion(to),
       remedy: hint,
+    });
+  }
+
+  /** Logs that the store is no longer older than before, or was accepted. */
+  #allClear(): void {
+    if (this.#alarmed === undefined) return;
+    this.#alarmed = undefined;
+    const seen = this.#seen;
+    this.#options.log.info('the store is used again: requests are answered', {
+      at: seen === undefined ? undefined : printVersion(seen),
     });
   }
 

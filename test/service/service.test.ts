@@ -98,6 +98,23 @@ describe('a service', () => {
     expect(service.metrics.snapshot().storeFailures).toEqual({ unavailable: 3 });
   });
 
+  it('logs once that it uses the store again after an alarm, and raises the next one', async () => {
+    const service = await made();
+    await service.adopt(await memoryStore());
+    const at = (revision: number) => ({ generation: 1, revision });
+    const wentBack = new WentBack({ file: '/srv/store' }, at(5), at(2));
+    await service.served?.look();
+    expect(lines).toEqual([]);
+    service.failed(wentBack);
+    for (const _ of [1, 2]) await service.served?.look();
+    service.failed(wentBack);
+    expect(lines.map((line) => line['message'])).toEqual([
+      'THE STORE WAS ROLLED BACK: all requests are refused',
+      'the store is used again: requests are answered',
+      'THE STORE WAS ROLLED BACK: all requests are refused',
+    ]);
+  });
+
   it('answers everything of a sealed store with a refusal', async () => {
     const { sealedCore, served } = await made();
     expect(served).toBeUndefined();

@@ -20,6 +20,15 @@ export function schemeIn(text: string): string | undefined {
   return before === undefined || DRIVE.test(before) ? undefined : before.toLowerCase();
 }
 
+/** URL with one slash or none, and somebody's name before the host. */
+const WITHOUT_SLASHES = /^([a-z][a-z0-9+.-]*):\/?[^/@]*@/i;
+
+/** Whether the scheme is that of a database or nearly so, although no `://` follows it. */
+function isWithoutSlashes(text: string, schemes: readonly string[]): boolean {
+  const scheme = WITHOUT_SLASHES.exec(text)?.[1]?.toLowerCase();
+  return scheme !== undefined && (schemes.includes(scheme) || nearest(scheme, schemes).length > 0);
+}
+
 const isOfKeywords = (text: string): boolean => KEYWORDS.test(text) && OF_DATABASE.test(text);
 
 /**
@@ -31,7 +40,8 @@ const isOfKeywords = (text: string): boolean => KEYWORDS.test(text) && OF_DATABA
 export function refuseUnknownScheme(text: string, kinds: readonly BackendKind[], field: string): void {
   const scheme = schemeIn(text);
   const schemes = kinds.flatMap((kind) => kind.schemes ?? []);
-  if (scheme === undefined ? !isOfKeywords(text) : schemes.includes(scheme)) return;
+  const isMeant = scheme === undefined && !isOfKeywords(text) && !isWithoutSlashes(text, schemes);
+  if (isMeant || (scheme !== undefined && schemes.includes(scheme))) return;
   const form = kinds.flatMap((kind) => (kind.schemes === undefined ? [] : kind.form)).join(' or ');
   const reason = PLAIN.test(scheme ?? '') ? `unknown scheme "${scheme}"` : `it is not of the form ${form}`;
   const hint = quotedHint(text, schemes) ?? hintFor(scheme ?? '', schemes) ?? otherHint(form);

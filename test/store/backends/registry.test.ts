@@ -52,6 +52,8 @@ describe('the registry of backends', () => {
     ['://ada:secret@db', FORM, OTHER],
     ['"postgres://ada:secret@db/keys"', FORM, 'remove the quotes and spaces around it'],
     [' postgres://ada:secret@db/keys', FORM, 'remove the quotes and spaces around it'],
+    ['postgres:/ada:secret@db/keys', FORM, OTHER],
+    ['postgress:ada:secret@db/keys', FORM, OTHER],
     ['host=db user=ada password=secret dbname=keys', FORM, OTHER],
   ])('refuses %s, which no directory is meant by, and does not repeat it', (text, reason, hint) => {
     const refusal = { kind: 'invalid', field: 'store', message: `invalid store location: ${reason}`, hint };
@@ -60,7 +62,7 @@ describe('the registry of backends', () => {
     expect(`${reason} ${hint}`).not.toContain('secret');
   });
 
-  it.each(['C://store', './mysql://x', 'a=b c=d', 'key=value', 'a/mysql://b'])(
+  it.each(['C://store', './mysql://x', 'a=b c=d', 'key=value', 'a/mysql://b', 'a:b@c/d'])(
     'takes %s for a directory, although it resembles an address',
     (text) => expect(locationFrom(text, nothing)).toBe(text),
   );
