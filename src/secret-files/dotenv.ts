@@ -204,8 +204,11 @@ function isEscapedBackslash(text: string, from: number, at: number, quote: strin
   return (at - first) % 2 === 1;
 }
 
-/** End of a line whose value is still empty for Node's parser, which takes the next line as the value. */
-const EMPTY_WITH_BLANK = /=\r*[ \t]\s*$/;
+/**
+ * Line whose value is empty for Node's parser, up to the next value, which is then taken for that of this line. For
+ * Node, the first `=` ends the name, also in `NAME: value`, and a line is a comment only if nothing precedes its `#`.
+ */
+const EMPTY_WITH_BLANK = /(?:^|\n)(?!#)[^=\n]*=\r*[ \t]\s*$/;
 
 /** Interpretation of quotes by some readers. */
 interface Reading {
@@ -238,10 +241,9 @@ const READINGS: readonly Reading[] = ENDINGS.flatMap((ends) =>
 function begunBefore(text: string, values: readonly Assignment[]): readonly (number | undefined)[] {
   const begun = values.map(({ lineStart }, index) => {
     const before = values[index - 1];
-    if (before === undefined) return undefined;
-    const isJoined =
-      text[lineStart - 1] === '\r' || EMPTY_WITH_BLANK.test(text.slice(before.lineStart, lineStart));
-    return isJoined ? before.place.start : undefined;
+    const between = text.slice(before?.lineStart ?? 0, lineStart);
+    const isJoined = (before !== undefined && between.endsWith('\r')) || EMPTY_WITH_BLANK.test(between);
+    return isJoined ? (before?.place.start ?? 0) : undefined;
   });
   for (const reading of /["'`]/.test(text) ? READINGS : []) {
     let index = 0;

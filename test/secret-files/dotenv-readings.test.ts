@@ -19,6 +19,10 @@ const GOES_ON: readonly (readonly [text: string, line: number])[] = [
   [`A="x\\"\nZ='" # c\nB=${TOKEN}\nC='q'\n`, 2],
   [`A=x\rB=${TOKEN}\n`, 1],
   [`A= \n\nB=${TOKEN}\n`, 1],
+  [`A: x= \nB=${TOKEN}\n`, 1],
+  // A comment for us, and none for Node.
+  [`# c\n # x= \nB=${TOKEN}\n`, 1],
+  [`A=\n # x= \nB=${TOKEN}\n`, 1],
   [`D: ='x\nB=${TOKEN}\nC='\n`, 1],
   [`A=x\n\rC=1\r\rB=${TOKEN}\n`, 2],
   [`A=x\\\nB=${TOKEN}\n`, 1],
@@ -58,6 +62,12 @@ describe('a value that some readers of .env files take for a part of the one bef
     `# C:\\\nA=C:\\x\nB=${TOKEN}\n`,
     `A=x\\\\\nB=${TOKEN}\nC=x\\\n`,
     `A='x' "y"\nB=${TOKEN}\n`,
+    // A blank behind a value, e.g. one whose base64 ends with "=".
+    `A=2 \nB=${TOKEN}\n`,
+    `A=x== \nB=${TOKEN}\n`,
+    `A="x=" \t\r\nB=${TOKEN}\n`,
+    `A=${TOKEN}= \n\nB=${TOKEN}\n`,
+    `A=1\n# x= \nB=${TOKEN}\n`,
   ])('is none where all agree: %j', (text) => {
     expect(dotenv.parse(text, 'x.env').places.some(({ sealed }) => sealed !== undefined)).toBe(true);
   });
@@ -85,7 +95,8 @@ describe('a value that some readers of .env files take for a part of the one bef
     let read = 0;
     let refused = 0;
     for (let round = 0; round < (isLong ? 400_000 : 20_000); round++) {
-      const [before, behind] = [`A=${some()}\n`, `\n${some()}\nE=${some()}`];
+      const start = ['A=', 'A=', 'A=', '# '][random.below(4)];
+      const [before, behind] = [`${start}${some()}\n`, `\n${some()}\nE=${some()}`];
       const secret = ['secret', "'secret'", '"a\'secret"', '`a"secret`'][random.below(4)] ?? '';
       try {
         const { places } = dotenv.parse(`${before}B=${TOKEN}${behind}`, 'x');
