@@ -131,7 +131,7 @@ describe('coffer edit', () => {
   it('starts no editor that the user has not chosen without a terminal, where it would wait forever', async () => {
     const here = await place();
     expect(await here.refused('edit app.env', 2, { environment: { EDITOR: undefined } })).toBe(
-      'coffer: no editor is set, and standard input is not a terminal (set EDITOR, or change one value with "coffer secrets set FILE NAME")',
+      'coffer: no editor is set, and standard input is not a terminal (set EDITOR, or change one value with "coffer secrets set app.env NAME")',
     );
   });
 

@@ -51,7 +51,9 @@ describe('a removal', () => {
     const { alice, erin } = await withGuest();
     const removed = await alice.place.run('team remove bob --yes');
     expect(removed).toMatchObject({ exitCode: 0 });
-    expect(removed.stderr).toContain('members added by the removed member stay: erin');
+    expect(removed.stderr).toContain(
+      'members added by the removed member stay: erin (remove each that should not, with e.g. "coffer team remove erin")',
+    );
     expect(removed.stderr).toMatch(
       /erin is new to this machine \(added by bob at .*\), and does not get the team's keys/,
     );

@@ -118,6 +118,7 @@ describe('somebody who can have the ssh-agent of an admin sign', () => {
     expect((await alice.place.run(['secrets', 'set', 'app.env', 'DB', 'x'])).exitCode).not.toBe(0);
     const settle = await alice.place.run('team settle');
     expect(settle.stderr).toContain('signed as carol by someone without access to the keyring');
+    expect(settle.stderr).toContain('remove this member with "coffer team remove carol"');
     expect((await alice.place.run('team check')).stdout).toContain(
       'signed as carol by someone without access to the keyring',
     );

@@ -10,6 +10,7 @@ import type { Given } from '../given.ts';
 import { passOn } from '../processes/launch.ts';
 import { remindOfGitSetup } from '../secret-files/clone-reminder.ts';
 import type { Session } from '../session.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 
 /**
  * Time in milliseconds below which the editor is assumed to have returned at once: no user reads a file and closes the
@@ -53,7 +54,7 @@ export const command: Command = {
     const draft = left ?? DraftFile.make(session.environment, path, given.options.has('on-disk'));
     try {
       const takeover = await Takeover.begin(session, target, draft.directory);
-      refuseWithoutTerminal(session);
+      refuseWithoutTerminal(session, target.name);
       if (left === undefined) draft.show(takeover.shown, takeover.base);
       const exitCode = await editUntilTaken(session, editor, draft, takeover);
       if (exitCode === DONE) await remindOfGitSetup(session, target.rulebook, [path]);
@@ -65,10 +66,10 @@ export const command: Command = {
 };
 
 /** @throws `invalid` if vi would run without a terminal: a script would wait for it forever */
-function refuseWithoutTerminal({ environment, streams }: Session): void {
+function refuseWithoutTerminal({ environment, streams }: Session, path: string): void {
   if (streams.in.isTerminal || !wouldBeVi(environment)) return;
   throw invalid('no editor is set, and standard input is not a terminal', {
-    hint: 'set EDITOR, or change one value with "coffer secrets set FILE NAME"',
+    hint: `set EDITOR, or change one value with "coffer secrets set ${shellWord(path)} NAME"`,
   });
 }
 

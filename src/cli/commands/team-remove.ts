@@ -193,8 +193,9 @@ function sayGuests(session: Session, { state, ownCards }: TeamKeyring, cards: re
   const guests = state.cards
     .filter(({ id, by }) => out.has(by) && !known.has(id))
     .map(({ card }) => card.name);
-  if (guests.length > 0)
+  const [name] = guests;
+  if (name !== undefined)
     session.warn(
-      `members added by the removed member stay: ${guests.join(', ')} (remove any that should not, with "coffer team remove NAME")`,
+      `members added by the removed member stay: ${guests.join(', ')} (remove each that should not, with e.g. "coffer team remove ${name}")`,
     );
 }

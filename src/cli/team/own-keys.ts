@@ -7,6 +7,7 @@ import type { Roots } from '../../team/roots.ts';
 import { findIdentities, type Identities, type PersonalKey } from '../secrets/identities.ts';
 import { identityStamp, namedIdentities } from '../secrets/identity-places.ts';
 import type { Session } from '../session.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 
 /** Private keys for a keyring. */
 export interface KeyringIdentities extends Identities {
@@ -115,10 +116,10 @@ export async function usableRoot({ roots, state, identities }: RootsInUse, epoch
     });
   }
   if (await roots.isSighted(epoch)) return root;
-  const author = nameOf(state, fact?.by ?? '');
+  const name = nameOf(state, fact?.by ?? '');
   throw denied(
-    `.coffer/${fact?.path} was signed as ${author} by someone without access to the keyring, e.g. through a forwarded ssh-agent: refusing to encrypt with it`,
-    { hint: 'remove this member with "coffer team remove NAME", which replaces all keys' },
+    `.coffer/${fact?.path} was signed as ${name} by someone without access to the keyring, e.g. through a forwarded ssh-agent: refusing to encrypt with it`,
+    { hint: `remove this member with "coffer team remove ${shellWord(name)}", which replaces all keys` },
   );
 }
 
