@@ -228,9 +228,9 @@ describe('a name', () => {
   });
 
   it.each([
-    ['report.txt', 3, 'a file with such keys as @FILE'],
-    ['bob.txt', 3, 'for the recipients in the file, use @bob.txt'],
-    ['ec.pub', 3, 'a file with such keys as @FILE'],
+    ['report.txt', 3, 'no key "report.txt", and the file of that name has no recipients (use age1…'],
+    ['bob.txt', 3, 'no key "bob.txt" (for the recipients in the file, use @bob.txt)'],
+    ['ec.pub', 3, 'no key "ec.pub", and the file of that name has no recipients (use age1…'],
     ['@ec.pub', 2, 'ec.pub has a key in PEM, not a recipient (use one age1… recipient'],
     [
       'bob@example.com',

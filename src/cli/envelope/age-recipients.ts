@@ -48,13 +48,14 @@ function misnamed(session: Session, word: string, error: unknown): unknown {
   if (known?.kind !== 'not-found' && known?.kind !== 'invalid') return error;
   const isFile = isRegularFile(word);
   if (known.kind === 'not-found' && !isFile) return error;
-  const { kind } = known;
-  return new CofferError(kind, isFile ? known.texts.message : `not a recipient: ${JSON.stringify(word)}`, {
+  const hasRecipients = isFile && attempt(() => fileRecipients(session, word)) !== undefined;
+  const message = isFile ? `no key ${JSON.stringify(word)}` : `not a recipient: ${JSON.stringify(word)}`;
+  const more = isFile ? ', and the file of that name has no recipients' : '';
+  return new CofferError(known.kind, hasRecipients ? message : `${message}${more}`, {
     field: RECIPIENT,
-    hint:
-      isFile && attempt(() => fileRecipients(session, word)) !== undefined
-        ? `for the recipients in the file, use @${word}`
-        : `use age1…, an SSH public key, ${isFile ? 'a file with such keys as @FILE' : '@FILE'}, or the name of a key`,
+    hint: hasRecipients
+      ? `for the recipients in the file, use @${word}`
+      : 'use age1…, an SSH public key, @FILE, or the name of a key',
     cause: error,
   });
 }
