@@ -70,7 +70,19 @@ it('a pipeline of GitHub, and one of GitLab, deploys with the values of a keyrin
   for (const env of [{ COFFER_IDENTITY: secret }, { COFFER_IDENTITY_FILE: file }])
     expect(run(line, env)).toEqual({ exitCode: 0, stdout: 'deployed with s3cret\n', stderr: '' });
   for (const path of ['.local', '.config', '.cache']) expect(existsSync(join(home, path))).toBe(false);
-  expect(run(line, {}).exitCode).toBe(4);
+  // As in a job that gets no secrets, e.g. of a fork.
+  for (const [env, what] of [
+    [{ COFFER_IDENTITY: '' }, 'COFFER_IDENTITY is empty'],
+    [{ COFFER_IDENTITY_FILE: '' }, 'COFFER_IDENTITY_FILE is empty'],
+    [{ CI: 'true' }, 'COFFER_IDENTITY is not set'],
+  ] as const) {
+    const { exitCode, stderr } = run(line, env);
+    expect(exitCode).toBe(4);
+    expect(stderr).toContain(`this keyring is not trusted on this machine yet (${what}: in a pipeline, `);
+  }
+  const elsewhere = run(line, {});
+  expect(elsewhere.exitCode).toBe(4);
+  expect(elsewhere.stderr).toContain('(ask a colleague for the ID');
 });
 
 it('the action hands values of a keyring over to later steps, and never the identity that opens them', async () => {

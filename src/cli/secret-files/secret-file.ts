@@ -6,6 +6,7 @@ import {
   attempt,
   CofferError,
   conflict,
+  exists,
   invalid,
   throwing,
   unsupported,
@@ -199,11 +200,20 @@ export async function replaceSecretFile(
   if (isNew) refuseDangling(path);
   refuseWayOut(path, path);
   const place = isNew ? { path, replace: false } : { path, replace: true, like: stats };
-  await writeOutFile(place, text, () => {
+  const written = writeOutFile(place, text, () => {
     if (isNew || isSame(path, bytes)) return;
     throw conflict(`${path} was changed by another process; nothing was written`, {
       hint: 'review the file and run the command again',
     });
+  });
+  await written.catch(throwing((error) => createdMeanwhile(error, path)));
+}
+
+/** Returns, in place of the refusal to replace a file, which here was not there before, what to do. */
+function createdMeanwhile(error: unknown, path: string): unknown {
+  if (asCofferError(error)?.kind !== 'exists') return error;
+  return exists(`${path} was created by another process; nothing was written`, {
+    hint: 'run the command again',
   });
 }
 

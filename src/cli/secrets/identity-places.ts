@@ -76,3 +76,19 @@ export function namedIdentities(environment: Environment, path?: string): NamedI
   if (text !== undefined) return { text, source: TEXT };
   return { path: variable(environment, FILE), source: FILE };
 }
+
+/** Variables that are true in the jobs of all common CI systems. */
+const OF_PIPELINES = ['CI', 'GITHUB_ACTIONS', 'GITLAB_CI'] as const;
+
+/**
+ * Returns what a pipeline without its private key lacks: CI systems leave the variable empty, or unset, in jobs that get
+ * no secrets.
+ * @returns undefined elsewhere, and if the environment names a key
+ */
+export function pipelineHint(environment: Environment): string | undefined {
+  const { text, path } = namedIdentities(environment);
+  const empty = [TEXT, FILE].find((name) => environment[name] === '');
+  const isPipeline = OF_PIPELINES.some((name) => environment[name] === 'true');
+  if (text !== undefined || path !== undefined || (empty === undefined && !isPipeline)) return undefined;
+  return `${empty ?? TEXT} is ${empty === undefined ? 'not set' : 'empty'}: in a pipeline, set it to the secret that "coffer team add NAME --new" printed; jobs of forks and of unprotected branches often get no secrets`;
+}

@@ -1,4 +1,4 @@
-import { type CofferError, conflict, denied } from '../../ground/errors.ts';
+import { conflict, denied } from '../../ground/errors.ts';
 import { madeOnce } from '../../ground/objects.ts';
 import { type CardFact, type Fact, isCard, takesOut } from '../../team/fact.ts';
 import { type Loaded, loadFacts } from '../../team/files.ts';
@@ -7,6 +7,7 @@ import { short, spelled } from '../../team/names.ts';
 import { cardsFor } from '../../team/own-key.ts';
 import { Roots } from '../../team/roots.ts';
 import { signatureCheck, verifiedMark } from '../../team/signing.ts';
+import { pipelineHint } from '../secrets/identity-places.ts';
 import type { Session } from '../session.ts';
 import {
   type JudgedFacts,
@@ -19,6 +20,7 @@ import {
 import { ignoredFiles, sayOddities, tell, warnOf } from './oddities.ts';
 import { type KeyringIdentities, keyringIdentities, ownCards, removedHint, untold } from './own-keys.ts';
 import type { KeyringPlace } from './place.ts';
+import { ASK, untrusted } from './untrusted.ts';
 import { alterationsOf, witnessOf } from './witness.ts';
 
 /** Keyring as seen by this person on this machine. */
@@ -81,7 +83,9 @@ export async function openKeyring(session: Session, opening: KeyringOpening): Pr
   const kept = keptFor(opening, memory, known);
   const loaded = kept.judged?.loaded ?? opening.loaded ?? loadedFrom(place, known);
   const pin = trusting ?? identities.atLeast;
-  const store = await storeOf(session, loaded, { known, pin, isTrusting: trusting !== undefined, memory });
+  const missing = opening.identity === undefined ? pipelineHint(session.environment) : undefined;
+  const isTrusting = trusting !== undefined;
+  const store = await storeOf(session, loaded, { known, pin, isTrusting, memory, missing });
   let remembered = memory.of(store);
   const verified = memory.verified(store);
   const check = signatureCheck(verified);
@@ -176,8 +180,6 @@ function loadedFrom(place: KeyringPlace, known: string | undefined): Loaded {
 }
 
 const CHECK_ID = 'run "git pull", or check the ID with a colleague';
-const ASK =
-  'ask a colleague for the ID, in person or by chat, not through the repository, and run "coffer team trust ID"';
 
 /**
  * Returns the ID of the expected keyring: the one that this clone has, or the one that matches the pin. No ID is
@@ -191,6 +193,8 @@ async function storeOf(
     readonly pin: string | undefined;
     readonly isTrusting: boolean;
     readonly memory: TeamMemory;
+    /** What a pipeline lacks. */
+    readonly missing: string | undefined;
   },
 ): Promise<string> {
   const { known, pin, isTrusting } = how;
@@ -220,25 +224,9 @@ async function storeOf(
     return pinned;
   }
   const wanted = known ?? pinned;
-  if (wanted === undefined) throw untrusted(facts, how.memory);
+  if (wanted === undefined) throw untrusted(facts, how);
   if (facts.get(wanted)?.kind === 'store') return wanted;
   throw denied('the keyring of this clone was replaced by another one', { hint: ASK });
-}
-
-/**
- * Returns the error about a keyring that is not trusted in this clone. A clone that was moved or copied may have nobody
- * to ask: an ID that this machine trusts elsewhere is told, because no attacker can choose it.
- */
-function untrusted(facts: Loaded['facts'], memory: TeamMemory): CofferError {
-  const what = 'this keyring is not trusted on this machine yet';
-  for (const { id, kind } of facts.values()) {
-    const [other] = kind === 'store' ? memory.placesOf(id) : [];
-    if (other === undefined) continue;
-    return denied(what, {
-      hint: `this machine trusts the keyring with this ID in ${other}: if this is a copy of that clone, or the clone was moved here, run "coffer team trust ${spelled(id)}"; otherwise, ask a colleague for the ID, in person or by chat`,
-    });
-  }
-  return denied(what, { hint: ASK });
 }
 
 /**

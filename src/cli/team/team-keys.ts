@@ -18,6 +18,7 @@ import {
   nameOf,
 } from '../../team/judge/judge.ts';
 import { keyringAgentDirectory } from '../secrets/agent-directory.ts';
+import { pipelineHint } from '../secrets/identity-places.ts';
 import type { Session } from '../session.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import { type FoundValue, type OpenValue, TRUNCATED, type ValueResult } from './found-values.ts';
@@ -210,6 +211,7 @@ export class TeamKeys {
         hint: isIn
           ? 'an admin must run "coffer team settle"'
           : (removedHint(keyring.state, keyring.identities.keys) ??
+            (keyring.identities.keys.length === 0 ? pipelineHint(this.#session.environment) : undefined) ??
             'ask an admin to run "coffer team add NAME KEY" with your key'),
       });
     }
