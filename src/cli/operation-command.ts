@@ -285,7 +285,7 @@ class Execution {
    * Prints the result.
    * @throws an error that says that the operation was done, or was reverted, if it cannot be printed
    */
-  async #print(result: unknown, shape?: OutputShape, outcome?: Outcome<unknown>): Promise<void> {
+  async #print(result: unknown, shape?: OutputShape, outcome?: Outcome<unknown>, values: RawValues = {}) {
     const { cli = {} } = this.#operation;
     let why: unknown;
     try {
@@ -300,7 +300,7 @@ class Execution {
       why = foreseen(error);
     }
     const { undelivered } = await import('./undone.ts');
-    const given = { result, why, isCopied: this.#clipboard !== undefined };
+    const given = { result, why, isCopied: this.#clipboard !== undefined, values, mount: this.#mount };
     throw await undelivered(this.#session, this.#operation, given);
   }
 
@@ -341,7 +341,7 @@ class Execution {
       // With JSON output, a document is printed even if it is empty.
       const nothing = settings.format === 'json' ? {} : undefined;
       const result = resultOf(outcome) ?? nothing;
-      await this.#print(result, undefined, outcome);
+      await this.#print(result, undefined, outcome, values);
       if (this.#out !== undefined && result === undefined) warnOfNoResult(this.#session, this.#out);
       if (cli.paged && formatFor(this.#session, cli, this.#destination) === 'raw')
         warnOfMore(this.#session, this.#given, outcome.data);

@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -13,6 +14,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openOutFile, refuseSameFile } from '../../src/cli/files/out-file.ts';
 import { thrownBy } from '../reference/thrown.ts';
+import { DirectoryHere } from './directory-here.ts';
+import { run, stamp } from './stamp-command.ts';
 
 let directory = '';
 const file = (name: string): string => join(directory, name);
@@ -106,5 +109,60 @@ describe('refuseSameFile', () => {
     expect(() => refuseSameFile(file('x'), file('z'))).not.toThrow();
     expect(() => refuseSameFile(undefined, file('x'))).not.toThrow();
     expect(() => refuseSameFile('/dev/null', '/dev/null')).not.toThrow();
+  });
+});
+
+describe('a result that cannot be written', () => {
+  it.each([
+    ['nowhere/x', 'no such directory'],
+    ['plain/x', 'part of the path is not a directory'],
+  ])('is refused before anything is done: %s', async (name, reason) => {
+    const here = await DirectoryHere.withStore();
+    await here.ok('auth enable approle');
+    await here.ok('auth approle write deploy');
+    here.write('plain', '');
+    const out = here.file(name);
+    const message = `coffer: --out: cannot write ${out}: ${reason}`;
+    const tokens = await here.ok('token list -o json');
+    for (const line of [
+      'token create',
+      'auth approle secret-id deploy',
+      'transit keys rotate app',
+      'unwrap used',
+    ])
+      expect(await here.refused([...line.split(' '), '--out', out], 2)).toBe(message);
+    expect(await here.ok('token list -o json')).toBe(tokens);
+    expect(await here.ok('auth approle list-secret-ids deploy')).toBe('');
+    expect(JSON.parse(await here.ok('transit keys read app -o json')).latest_version).toBe(1);
+  });
+
+  it.skipIf(!existsSync('/dev/full'))(
+    'is taken back if it is a new secret, for the reason that is told',
+    async () => {
+      const here = await DirectoryHere.withStore();
+      await here.ok('auth enable approle --path machines');
+      await here.ok('auth approle write deploy --path machines');
+      const tokens = await here.ok('token list -o json');
+      for (const [line, what] of [
+        ['token create --policy default', 'the token'],
+        ['auth approle secret-id deploy --path machines', 'the secret ID'],
+      ])
+        expect(await here.refused(`${line} --out /dev/full`, 1)).toBe(
+          `coffer: cannot write /dev/full: no space left on the disk; ${what} was revoked (create another one)`,
+        );
+      expect(await here.ok('token list -o json')).toBe(tokens);
+      expect(await here.ok('auth approle list-secret-ids deploy --path machines')).toBe('');
+    },
+  );
+
+  it.skipIf(!existsSync('/dev/full'))('has a hint of its own where it was the only copy', async () => {
+    const { computes: _computes, ...changing } = stamp;
+    const onceOnly = 'have it made again';
+    const { err } = await run(['orders', '--out', '/dev/full'], {
+      operation: { ...changing, cli: { onceOnly } },
+    });
+    expect(err).toBe(
+      'coffer: the operation succeeded, but cannot write /dev/full: no space left on the disk (have it made again)\n',
+    );
   });
 });

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import {
+  accessSync,
   closeSync,
+  constants,
   fchmodSync,
   fchownSync,
   fstatSync,
@@ -93,7 +95,7 @@ export async function mayReplace(
 
 /**
  * Returns the place of `--out FILE`; undefined for standard output.
- * @throws as `mayReplace`
+ * @throws as `mayReplace`, and as `openOutFile` for a path where no file can be created
  */
 export async function outPlaceOf(
   session: Session,
@@ -102,11 +104,29 @@ export async function outPlaceOf(
 ): Promise<OutPlace | undefined> {
   const path = textOption(options, OUT);
   if (path === undefined || path === '-') return undefined;
-  return { path, replace: await mayReplace(session, [path], force, OUT), field: OUT };
+  const place = { path, replace: await mayReplace(session, [path], force, OUT), field: OUT };
+  withPlainErrors(place, () => refuseUnwritable(place));
+  return place;
+}
+
+/** Refuses a path before anything is done, because a result that cannot be written may be a secret shown only once. */
+function refuseUnwritable(place: NamedOutput): void {
+  const { path } = place;
+  if (OWN_DESCRIPTOR.test(path)) return;
+  const present = statSync(path, { throwIfNoEntry: false });
+  if (present?.isDirectory()) throw directory(place);
+  if (present === undefined || present.isFile()) {
+    const parent = dirname(present === undefined ? path : realpathSync(path));
+    // The dot makes it an error if the parent is a file.
+    accessSync(`${parent}/.`, constants.W_OK | constants.X_OK);
+  } else accessSync(path, constants.W_OK);
 }
 
 const alreadyThere = (path: string): CofferError =>
   exists(`${path} already exists`, { hint: 'use --force to overwrite it' });
+
+const directory = ({ path, field }: NamedOutput): CofferError =>
+  invalid(`${path} is a directory`, field === undefined ? {} : { field });
 
 /**
  * Opens a file for writing. A device or a named pipe is written to directly.
@@ -114,11 +134,11 @@ const alreadyThere = (path: string): CofferError =>
  * the disk fails
  */
 export function openOutFile(place: OutPlace): OutFile {
-  const { path, field } = place;
+  const { path } = place;
   return withPlainErrors(place, () => {
     if (OWN_DESCRIPTOR.test(path)) return device(place, 'a');
     const present = statSync(path, { throwIfNoEntry: false });
-    if (present?.isDirectory()) throw invalid(`${path} is a directory`, field === undefined ? {} : { field });
+    if (present?.isDirectory()) throw directory(place);
     if (present !== undefined && !present.isFile()) return device(place, 'w');
     return temporaryFile(place, present === undefined ? path : realpathSync(path));
   });

@@ -100,6 +100,12 @@ export const create = approleOperation({
   params: secretParams,
   cli: {
     result: { member: 'secret_id', as: 'text' },
+    undo: ({ secret_id_accessor: accessor }, { role_name: role }) => ({
+      operation: 'auth approle destroy-accessor',
+      raw: { role_name: role, secret_id_accessor: accessor },
+      what: 'the secret ID',
+      hint: `the secret ID was not delivered: destroy it by its accessor, ${accessor}`,
+    }),
     examples: {
       'coffer auth approle secret-id deploy --out secret-id':
         'Write a secret ID to a file that only you can read',

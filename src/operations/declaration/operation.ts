@@ -16,7 +16,7 @@ import type { Dialect, Engine } from '../../transit/engine.ts';
 import type { NoParams, Params, ValuesOf } from './params.ts';
 import { CAPABILITY_OF, type Method, methodOf } from './route.ts';
 import type { Details, EmptyList, Table } from './table.ts';
-import type { Lasting, Undoing } from './undoing.ts';
+import type { ShownOnce } from './undoing.ts';
 
 /** API, which determines paths, envelope and errors. */
 export type Api = 'vault' | 'json-api';
@@ -178,7 +178,7 @@ export interface MountCall extends Call {
 }
 
 /** Appearance on the command line; defaults are derived from the parameters. */
-export interface CliShape<D> {
+export interface CliShape<D> extends ShownOnce<D> {
   /** Name of the parameter filled by VALUE, `--in FILE` or standard input. */
   readonly input?: {
     readonly param: string;
@@ -300,11 +300,6 @@ export interface CliShape<D> {
   readonly acts?: true;
   /** Returns what it would create implicitly because the name does not exist; called only on a terminal. */
   byTheWay?(values: JsonObject, runner: Runner): Promise<readonly NewName[]>;
-  /**
-   * Returns the operation that reverts it if its result, which contains a secret that cannot be retrieved again, could
-   * not be delivered; or what the user should know if there is none.
-   */
-  undo?(data: D): Undoing | Lasting;
   /** Other operation of the same branch to run if this parameter is absent. */
   readonly withoutParam?: { readonly param: string; readonly run: string };
   /** Other operation of the same branch to run for `--self`: on the caller's own token. */

@@ -68,6 +68,7 @@ export const unwrap = accessOperation({
       help: 'Wrapping token, which holds a response of a server and can be used only once.',
     },
     isOfVault: true,
+    onceOnly: 'the wrapping token is used up: have the response made and wrapped again',
     examples: { 'coffer unwrap --in wrapping-token.txt': 'Unwrap a response; this works only once' },
   },
   async run({ access, caller }, values) {
