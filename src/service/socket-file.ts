@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, type Stats, unlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { attempt, conflict, placed } from '../ground/errors.ts';
+import { attempt, conflict, placed, unsupported } from '../ground/errors.ts';
 import { FileLock } from '../store/backends/files/file-lock.ts';
 import type { AgentDirectory } from './agent/directory.ts';
 
@@ -29,6 +29,27 @@ export async function letMakePrivately<T>(make: () => Promise<T>): Promise<T> {
   } finally {
     process.umask(usual);
   }
+}
+
+const AS_ADDRESS = /^unix:(?:\/\/(?=\/))?(?<path>.+)$/;
+/** Abstract socket of Linux, in the forms of other programs. */
+const ABSTRACT = /^(?:unix:(?:\/\/)?\/?)?@/;
+
+/**
+ * Returns the path of a socket, which may be written like an address, as other programs do: `unix:///run/x.sock`.
+ * @throws `unsupported` for an abstract one: it is no file, so every local user could connect to it
+ */
+export function socketPath(text: string): string {
+  if (ABSTRACT.test(text)) {
+    throw unsupported(
+      `${JSON.stringify(text)} is an abstract socket, to which every local user could connect`,
+      {
+        field: 'socket',
+        hint: 'use the path of a file, e.g. /run/coffer/kms.sock',
+      },
+    );
+  }
+  return AS_ADDRESS.exec(text)?.groups?.['path'] ?? text;
 }
 
 /**

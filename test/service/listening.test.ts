@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { asCofferError, printText } from '../../src/ground/errors.ts';
 import { type ListenPlace, listening } from '../../src/service/listening.ts';
+import { socketPath } from '../../src/service/socket-file.ts';
+import { thrownBy } from '../reference/thrown.ts';
 import { temporaryDirectory } from '../store/temporary-store.ts';
 
 /** A server that cannot listen, or that can. */
@@ -25,6 +27,27 @@ async function refusalOf(code: string, place: ListenPlace) {
   const { kind, message, field, hint } = error ?? {};
   return { kind, message, field, hint: hint && printText(hint) };
 }
+
+describe('the path of a socket', () => {
+  it.each([
+    ['/run/x.sock', '/run/x.sock'],
+    ['x.sock', 'x.sock'],
+    ['unix:///run/x.sock', '/run/x.sock'],
+    ['unix:/run/x.sock', '/run/x.sock'],
+    ['unix:x.sock', 'x.sock'],
+    ['./@x', './@x'],
+  ])('may be written like an address: %s', (text, path) => {
+    expect(socketPath(text)).toBe(path);
+  });
+
+  it.each(['@x', 'unix:@x', 'unix:///@x', 'unix://@x'])('is that of a file: not %s', (text) => {
+    expect(thrownBy(() => socketPath(text))).toMatchObject({
+      kind: 'unsupported',
+      message: `"${text}" is an abstract socket, to which every local user could connect`,
+      field: 'socket',
+    });
+  });
+});
 
 describe('a server that cannot listen', () => {
   const on = (port: number, host = '127.0.0.1') => ({ host, port });

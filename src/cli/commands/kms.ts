@@ -6,7 +6,7 @@ import { loggedBy, remoteDesk } from '../../doors/agent/remote-desk.ts';
 import { asCofferError, invalid } from '../../ground/errors.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
 import { Log } from '../../service/log.ts';
-import { makeWay } from '../../service/socket-file.ts';
+import { makeWay, socketPath } from '../../service/socket-file.ts';
 import { uselessSecrets } from '../../store/backends/registry.ts';
 import { checkKey } from '../agent/offers.ts';
 import { type OwnCommand, taking } from '../command.ts';
@@ -43,7 +43,7 @@ export const command: OwnCommand = {
     ],
   ],
   async run(session, { options }) {
-    const socket = required(textOption(options, SOCKET), SOCKET);
+    const socket = socketPath(required(textOption(options, SOCKET), SOCKET));
     const key = required(textOption(options, KEY), KEY);
     const { mount } = session.settings;
     const log = new Log((line) => session.streams.err.write(`${line}\n`));

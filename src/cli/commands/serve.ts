@@ -1,6 +1,7 @@
 import { type HttpServeOptions, type HttpServing, requireServable, serve } from '../../doors/http/serve.ts';
 import { invalid } from '../../ground/errors.ts';
 import { trimSlashes } from '../../ground/trim.ts';
+import { socketPath } from '../../service/socket-file.ts';
 import type { Backend } from '../../store/backends/backend.ts';
 import { uselessSecrets, withBackendAt } from '../../store/backends/registry.ts';
 import { readHeader } from '../../store/header.ts';
@@ -152,7 +153,7 @@ function serveOptions(session: Session, given: Given['options']): HttpServeOptio
     location: session.settings.storeLocation,
     credentials: given.has(SEALED) ? [] : credentialsFor(session),
     listen: listen.length === 0 && socket === undefined ? [DEFAULT_LISTEN] : listen,
-    socket,
+    socket: socket === undefined ? undefined : socketPath(socket),
     workers: wholeNumber(given, 'workers'),
     maxRequestBytes: wholeNumber(given, 'max-request-size'),
     dialect: dialectOf(given),

@@ -73,8 +73,11 @@ export const usualUses = ({ uses }: AgentDoorKind): readonly string[] =>
  */
 export function sealingRefusal(
   who: string,
-  { type, derived, encryptsData }: OfferedKeyData,
+  { type, derived, encryptsData, typesIn }: OfferedKeyData,
 ): string | undefined {
   if (derived) return `derived keys need a context, which ${who} does not send`;
-  return encryptsData ? undefined : `keys of type ${type} cannot encrypt`;
+  if (encryptsData) return undefined;
+  return typesIn('age').includes(type)
+    ? `keys of type ${type} encrypt only the keys of age files`
+    : `keys of type ${type} cannot encrypt`;
 }

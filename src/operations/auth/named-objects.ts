@@ -33,7 +33,10 @@ const genericName = (
     (value, field) => {
       const name = parseText(value, field);
       if (GENERIC_NAME.test(name)) return understood(name);
-      throw invalid(`${field} ${JSON.stringify(name)} is not allowed`, { field });
+      throw invalid(`${field} ${JSON.stringify(name)} is not allowed`, {
+        field,
+        hint: 'use letters, digits, "_", "-" and "."; the name must begin and end with a letter, a digit or "_"',
+      });
     },
   );
 

@@ -148,5 +148,6 @@ function unknownPolicy(name: string, existing: readonly string[] = []): string {
 /** Returns how several policies are given that were given as one, as other programs take them. */
 function eachPolicy(list: string): string {
   const names = list.split(',').filter((name) => name !== '');
+  if (names.length === 0) return '"coffer policy list" shows the names';
   return `use ${names.map((name) => `--policy ${name}`).join(' ')}`;
 }

@@ -38,3 +38,14 @@ it.each([...AGENT_DOORS, kms].map((kind) => [kind.name, kind] as const))(
     expect(offered.sort()).toEqual([...(OFFERED[name] ?? [])].sort());
   },
 );
+
+it.each([
+  ['ed25519', 'keys of type ed25519 cannot encrypt'],
+  ['x25519', 'keys of type x25519 encrypt only the keys of age files'],
+])('Kubernetes is not offered keys of type %s, for the true reason', async (type, reason) => {
+  const runner = { run: async () => ({ data: { type } }) } as unknown as Parameters<typeof checkKey>[0];
+  await expect(checkKey(runner, [kms], 'k')).rejects.toMatchObject({
+    kind: 'unsupported',
+    message: `k cannot be offered to kms: ${reason}`,
+  });
+});
