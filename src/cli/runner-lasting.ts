@@ -1,7 +1,7 @@
 import { asCofferError } from '../ground/errors.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
 import { keepRenewed } from './logins/renewal.ts';
-import { runnerWith, tokenFor, warnOfReaders } from './runner-remote.ts';
+import { type FoundToken, runnerWith, tokenFor, warnOfReaders } from './runner-remote.ts';
 import type { Session } from './session.ts';
 
 /**
@@ -12,7 +12,7 @@ import type { Session } from './session.ts';
 export async function openLasting(session: Session, address: string): Promise<Runner> {
   warnOfReaders(session, address);
   let found = await tokenFor(session, address);
-  let runner = runnerWith(session, address, found);
+  let runner = lastingWith(session, address, found);
   let endRenewing = keepRenewed(runner);
 
   /** Whether there is another token than the refused one. */
@@ -22,7 +22,7 @@ export async function openLasting(session: Session, address: string): Promise<Ru
     const now = await tokenFor(session, address).catch(() => undefined);
     if (now?.token === undefined || now.token === found.token) return false;
     found = now;
-    runner = runnerWith(session, address, found);
+    runner = lastingWith(session, address, found);
     endRenewing();
     endRenewing = keepRenewed(runner);
     return true;
@@ -47,3 +47,7 @@ export async function openLasting(session: Session, address: string): Promise<Ru
     },
   };
 }
+
+/** The expiry at the login of a stored token is not that of the token, which is renewed. */
+const lastingWith = (session: Session, address: string, { kept, ...found }: FoundToken): Runner =>
+  runnerWith(session, address, { ...found, kept: kept && { ...kept, expiresMs: undefined } });

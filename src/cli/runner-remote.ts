@@ -28,7 +28,7 @@ export async function openRemote(session: Session, address: string): Promise<Run
 }
 
 /** Token, and its source. */
-interface FoundToken {
+export interface FoundToken {
   readonly token: string | undefined;
   /** Token that "coffer login" stored. */
   readonly kept?: KeptToken | undefined;
@@ -204,8 +204,9 @@ const HEADER_VALUE = /^[\x20-\x7e]*$/;
  * @returns error to throw
  */
 async function ofKeptToken(error: CofferError, kept: KeptToken, client: Runner): Promise<CofferError> {
+  // It may have been renewed since the login.
+  if (await isGood(client)) return error;
   const isOver = kept.expiresMs !== undefined && kept.expiresMs <= Date.now();
-  if (!isOver && (await isGood(client))) return error;
   const how = isOver ? `expired at ${new Date(kept.expiresMs ?? 0).toISOString()}` : 'is no longer valid';
   return withOtherHint(error, `the stored token ${how}: run "${kept.again}"`);
 }

@@ -76,6 +76,15 @@ describe('a process that stays', () => {
     }
   });
 
+  it('says of a stored token that it is no longer valid, not when it would have ended without renewals', async () => {
+    const file = TokenFile.required({ XDG_STATE_HOME: directory }, address);
+    await file.write({ token: 'other', isOwn: true, again: 'coffer login', expiresMs: 1 });
+    const runner = await opened({});
+    const hint = 'the stored token is no longer valid: run "coffer login"';
+    await expect(runner.at(KEY)).rejects.toMatchObject({ kind: 'denied', hint });
+    runner.close();
+  });
+
   it('keeps to the token that it was given, and asks once', async () => {
     const runner = await opened({ COFFER_TOKEN: 'other' });
     await keep('first');

@@ -39,12 +39,13 @@ describe('a request that a server refuses', () => {
     const here = make();
     const again = 'run "coffer login userpass username=ada"';
     await keep(here, now);
+    // It was renewed since then.
+    expect(await refusedFor(here)).not.toContain('stored token');
+    lookup = 403;
     expect(await refusedFor(here)).toContain(
       `the stored token expired at 2026-11-28T12:00:00.000Z: ${again}`,
     );
     await keep(here, now + 1);
-    expect(await refusedFor(here)).not.toContain('stored token');
-    lookup = 403;
     expect(await refusedFor(here)).toContain(`the stored token is no longer valid: ${again}`);
     await keep(here);
     expect(await refusedFor(here)).toContain(`the stored token is no longer valid: ${again}`);
