@@ -18,3 +18,9 @@ hand_over() {
 lines_of() {
   printf '%s\n' "$1" | sed 's/^[[:space:]]*//; s/[[:space:]]*$//; /^$/d'
 }
+
+# The value of a variable. The dot keeps the newlines at its end, which the shell would drop.
+value_of() {
+  [ -n "${!1+set}" ] || fail "The files have no $1." >&2
+  printf '%s.' "${!1}"
+}

@@ -7,6 +7,15 @@ here=$(dirname "${BASH_SOURCE[0]}")
 
 names=$(lines_of "$INPUT_VARIABLES"; lines_of "$INPUT_OUTPUT")
 [ -n "$names" ] || fail 'There are "files", and neither "variables" nor "output" says what of them is wanted.'
+[ "$(lines_of "$INPUT_OUTPUT" | wc -l)" -le 1 ] || fail 'The input "output" is one name.'
+
+# Whether bash, which hands the value over, has it as it was given, and not one of its own, as of IFS, RANDOM or PWD.
+is_kept() {
+  local read
+  read=$(env "$1=as given" bash -c '. "$1"; value_of "$2"' bash "$here/common.sh" "$1" 2>/dev/null) || return 1
+  [ "$read" = 'as given.' ]
+}
+
 options=()
 while IFS= read -r file; do options+=(--file "$file"); done < <(lines_of "$INPUT_FILES")
 while IFS= read -r name; do
@@ -15,6 +24,7 @@ while IFS= read -r name; do
   case $(printf '%s' "$name" | tr '[:lower:]' '[:upper:]') in
     GITHUB_* | RUNNER_* | INPUT_* | COFFER_ACTION_* | PATH | BASH_ENV | LD_*) fail "That variable is not for values of files: $name" ;;
   esac
+  is_kept "$name" || fail "That variable is not for values of files: $name"
   options+=(--only "$name")
 done <<<"$names"
 

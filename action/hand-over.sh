@@ -6,12 +6,6 @@ COFFER_ACTION_HERE=$(dirname "${BASH_SOURCE[0]}")
 # shellcheck source=action/common.sh
 . "$COFFER_ACTION_HERE/common.sh"
 
-# The dot keeps the newlines at the end of a value, which the shell would drop.
-value_of() {
-  [ -n "${!1+set}" ] || fail "The files have no $1." >&2
-  printf '%s.' "${!1}"
-}
-
 while IFS= read -r COFFER_ACTION_NAME; do
   COFFER_ACTION_VALUE=$(value_of "$COFFER_ACTION_NAME") || exit 1
   hand_over "$GITHUB_ENV" "$COFFER_ACTION_NAME" "${COFFER_ACTION_VALUE%.}"

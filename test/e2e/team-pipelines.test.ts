@@ -107,4 +107,16 @@ it('the action hands values of a keyring over to later steps, and never the iden
     expect(readFileSync(env, 'utf8')).toMatch(/^DB<<(\w+)\ns3cret\n\1\n$/);
   }
   expect(run(decrypt, { ...step, INPUT_IDENTITY: '' }).stderr).toContain('not trusted on this machine yet');
+  writeFileSync(env, '');
+  const refused = (given: Readonly<Record<string, string>>): string => {
+    const { exitCode, stdout } = run(decrypt, { ...step, INPUT_IDENTITY: secret, ...given });
+    expect([exitCode, readFileSync(env, 'utf8')]).toEqual([1, '']);
+    return stdout;
+  };
+  // Bash has values of its own for these.
+  for (const name of 'IFS SHLVL RANDOM LINENO OPTIND PPID PWD OLDPWD PS4 _ BASH_VERSION SHELLOPTS'.split(' '))
+    expect(refused({ INPUT_VARIABLES: name })).toBe(
+      `::error::That variable is not for values of files: ${name}\n`,
+    );
+  expect(refused({ INPUT_OUTPUT: 'DB\nDB' })).toBe('::error::The input "output" is one name.\n');
 });

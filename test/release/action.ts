@@ -239,7 +239,7 @@ export const checks: Checks = {
   },
   'the action takes no name of a variable that would lead the runner elsewhere': async (bench) => {
     const { use } = await job(bench);
-    for (const name of ['GITHUB_ENV', 'LD_PRELOAD', 'PATH', 'Path', 'github_path', 'A-B', 'X\nA;id']) {
+    for (const name of ['GITHUB_ENV', 'LD_PRELOAD', 'PATH', 'Path', 'github_path', 'IFS', 'A-B', 'X\nA;id']) {
       const failure = await use({ files: 'x.env', variables: name }).then(
         () => undefined,
         (error: Error) => error.message,
