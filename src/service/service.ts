@@ -261,13 +261,15 @@ export class Service implements Member {
     return new MessageCounts({
       store,
       step: isLane ? LANE_COUNT_STEP : COUNT_STEP,
-      reached: (reached) => void this.#sayManyMessages(reached),
+      reached: (reached) => this.#sayManyMessages(store, reached),
     });
   }
 
-  async #sayManyMessages({ settings, ...reached }: ManyMessages): Promise<void> {
-    const mounts = await this.#served?.core.mounts.list('transit').catch(() => []);
-    const mount = mounts?.find((each) => collectionOf(each, 'config') === settings)?.path;
+  async #sayManyMessages(store: Store, { settings, ...reached }: ManyMessages): Promise<void> {
+    const mounts = await this.#core(store)
+      .mounts.list('transit')
+      .catch(() => []);
+    const mount = mounts.find((each) => collectionOf(each, 'config') === settings)?.path;
     this.#options.log.warn(
       'a key version has encrypted very many messages: rotate the key with "coffer transit keys rotate NAME"',
       { mount, ...reached },

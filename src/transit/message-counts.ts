@@ -58,7 +58,7 @@ interface MessageCountsOptions {
   /** The count of a version is written to the store once it has grown by this many messages since the last write. */
   readonly step: number;
   /** Called when a version of a key has reached a threshold. */
-  readonly reached: (reached: ManyMessages) => void;
+  readonly reached: (reached: ManyMessages) => void | Promise<void>;
 }
 
 export class MessageCounts {
@@ -132,7 +132,7 @@ export class MessageCounts {
       count.written = after;
       for (const mark of [MANY_MESSAGES, TOO_MANY_MESSAGES]) {
         if (before < mark && after >= mark)
-          this.#options.reached({ settings: count.ref.collection, key, version, messages: after });
+          await this.#options.reached({ settings: count.ref.collection, key, version, messages: after });
       }
     }
   }

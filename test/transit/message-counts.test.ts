@@ -27,7 +27,7 @@ describe('message counts', () => {
       new MessageCounts({
         store: engine.store,
         step: 2 ** 20,
-        reached: ({ messages }) => reached.push(messages),
+        reached: ({ messages }) => void reached.push(messages),
       });
     const [one, other] = [process(), process()];
     const revision = await engine.store.revision();
@@ -53,7 +53,11 @@ describe('message counts', () => {
         const ref = { collection: engine.settings, id: 'messages/k' };
         tx.put(ref, { versions: { 1: { madeAt, messages: mark - 4096 } } });
       });
-      const counts = new MessageCounts({ store: engine.store, step: 4096, reached: (n) => reached.push(n) });
+      const counts = new MessageCounts({
+        store: engine.store,
+        step: 4096,
+        reached: (many) => void reached.push(many),
+      });
       for (let n = 0; n < 8192; n++) counts.add(engine, document, 1);
       await counts.write();
       await counts.write();

@@ -38,6 +38,20 @@ describe('the messages that a server has encrypted under one key version', () =>
     expect((await encrypt()).json.warnings).toBeNull();
   });
 
+  it('are reported in the log with the mount, the key and the version', async () => {
+    const { address, token, directory, log } = await startServer();
+    await send(address, 'POST', KEY, { token });
+    await encryptedBefore(directory, 2 ** 31 - 10);
+    const batch_input = Array.from({ length: 500 }, () => ({ plaintext: 'eA==' }));
+    for (let n = 0; n < 10; n++)
+      await send(address, 'POST', '/v1/transit/encrypt/k', { token, body: { batch_input } });
+    await send(address, 'POST', '/v1/sys/seal', { token });
+    const many = () => log.map((line) => JSON.parse(line)).filter(({ message }) => /very many/.test(message));
+    await expect
+      .poll(many, { timeout: 10_000 })
+      .toMatchObject([{ mount: 'transit', key: 'k', version: 1, messages: expect.any(Number) }]);
+  });
+
   it('are not those of an earlier key of the same name', async () => {
     const { address, token, directory } = await startServer();
     await send(address, 'POST', KEY, { token });
