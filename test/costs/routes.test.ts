@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Exchange } from '../../src/doors/http/exchange.ts';
-import { heldBody } from '../../src/doors/http/http-server.ts';
+import { heldBody } from '../../src/doors/http/incoming-body.ts';
 import { LOGIN_METHODS } from '../../src/operations/mount-types.ts';
 import type { Chance } from '../chance.ts';
 import { valueFor } from '../fuzz/request-values.ts';

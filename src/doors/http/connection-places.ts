@@ -48,7 +48,7 @@ const openFilesLimit = (): number =>
  * Connections of a process, by source. When a source reaches its limit, its connection that has been idle for the
  * longest time is closed in favor of a new one, because idle connections may be closed at any time; when the total
  * limit is reached, one of the source with the most connections. A trusted proxy, which connects for many clients, may
- * have all. Connections of a Unix socket, which only the owner can open, are not counted.
+ * have all but those of another source. Connections of a Unix socket, which only the owner can open, are not counted.
  * @see docs/decisions/0275
  */
 export class ConnectionPlaces {
@@ -73,7 +73,7 @@ export class ConnectionPlaces {
     if (remoteAddress === undefined) return;
     const source = sourceOf(remoteAddress);
     const { most, mostOfOne } = this.#room;
-    const limit = this.#proxies.trusts(remoteAddress) ? most : mostOfOne;
+    const limit = this.#proxies.trusts(remoteAddress) ? Math.max(mostOfOne, most - mostOfOne) : mostOfOne;
     if (!this.#places.enter(source, limit)) {
       const isBelowItsLimit = this.#places.mayHoldMore(source, limit);
       this.#dropIdle((isBelowItsLimit ? this.#places.owesTo(source) : undefined) ?? source);

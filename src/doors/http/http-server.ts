@@ -4,12 +4,11 @@ import { createServer as createSecureServer, Server as SecureServer } from 'node
 import type { AddressInfo, Socket } from 'node:net';
 import { resolve } from 'node:path';
 import { type SecureContextOptions, TLSSocket } from 'node:tls';
-import { CofferError, invalid, ownWords } from '../../ground/errors.ts';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import { setAmong } from '../../ground/objects.ts';
 import { listening } from '../../service/listening.ts';
 import { ConnectionPlaces } from './connection-places.ts';
-import type { Answer, Exchange, RequestBody } from './exchange.ts';
+import type { Answer, Exchange } from './exchange.ts';
+import { IncomingBody } from './incoming-body.ts';
 import { enableList } from './list-method.ts';
 import { type ListenAddress, printAddress } from './listen-address.ts';
 import { answerAndHangUp, type BusySocket, hangUp, sendAnswer } from './send-answer.ts';
@@ -65,6 +64,8 @@ export class HttpServer {
   readonly #peers = new PeerCertificates();
   readonly #connections: ConnectionPlaces;
   readonly #proxies: TrustedProxies;
+  /** Whether clients have an address. Known once it is listening. */
+  #isTcp = true;
   #isClosing = false;
 
   constructor(options: HttpServerOptions) {
@@ -73,6 +74,9 @@ export class HttpServer {
     this.#proxies = options.proxies ?? new TrustedProxies([]);
     this.#connections = options.connections ?? new ConnectionPlaces();
     this.server = nodeServer(options.tls);
+    this.server.once('listening', () => {
+      this.#isTcp = typeof this.server.address() === 'object';
+    });
     this.server.on('connection', (socket: BusySocket) => this.#connections.met(socket));
     this.server.on(options.tls === undefined ? 'connection' : 'secureConnection', (socket: BusySocket) => {
       this.#sockets.add(socket);
@@ -89,6 +93,8 @@ export class HttpServer {
   }
 
   async #respond(request: IncomingMessage, response: ServerResponse, invite: () => void): Promise<void> {
+    // The connection was reset. Without an address, its client would count as one of a Unix socket.
+    if (this.#isTcp && request.socket.remoteAddress === undefined) return void request.destroy();
     // The response closes exactly once.
     response.on('close', this.#connections.asked(request.socket));
     const body = new IncomingBody(request, this.#maxRequestBytes, invite);
@@ -294,109 +300,3 @@ function intermediatesOf(leaf: X509Certificate): readonly string[] {
 }
 
 const base64 = ({ raw }: X509Certificate): string => raw.toString('base64');
-
-/** Length from which a body is large, in bytes. */
-export const LARGE_BODY_BYTES = 64 * 1024;
-
-/**
- * Request body of a Node server. Nothing is read from the connection before `read`: a refused body costs only the bytes
- * that have already arrived.
- * @see docs/decisions/0061
- */
-class IncomingBody implements RequestBody {
-  readonly #request: IncomingMessage;
-  readonly #maxBytes: number;
-  readonly #invite: () => void;
-  /** `Content-Length`; undefined if it is chunked. */
-  readonly #length: number | undefined;
-  #reading: MaybePromise<Buffer | undefined>;
-
-  /**
-   * @param maxBytes limit of the listener
-   * @param invite sends 100 Continue to a client that waits for it (`Expect: 100-continue`)
-   */
-  constructor(request: IncomingMessage, maxBytes: number, invite: () => void) {
-    this.#request = request;
-    this.#maxBytes = maxBytes;
-    this.#invite = invite;
-    const { headers } = request;
-    this.#length =
-      headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : undefined;
-    // The bytes that have arrived were read; the rest stays in the connection until it is needed.
-    if (this.isLarge) request.socket.pause();
-  }
-
-  get isLarge(): boolean {
-    return this.#length === undefined || this.#length >= LARGE_BODY_BYTES;
-  }
-
-  get mostBytes(): number {
-    return Math.min(this.#length ?? this.#maxBytes, this.#maxBytes);
-  }
-
-  /** Whether too much of it is unread to consume it just to keep the connection. */
-  get isLeftBehind(): boolean {
-    return this.isLarge && !this.#request.complete;
-  }
-
-  exceeds(limit: number): boolean {
-    return (this.#length ?? 0) > limit;
-  }
-
-  read(limit = this.#maxBytes): MaybePromise<Buffer | undefined> {
-    if (this.#length === 0) return undefined;
-    this.#reading ??= this.#readOnce(Math.min(limit, this.#maxBytes));
-    return this.#reading;
-  }
-
-  #readOnce(limit: number): MaybePromise<Buffer | undefined> {
-    if (this.exceeds(limit)) return Promise.reject(tooLarge());
-    this.#invite();
-    return this.#arrived() ?? this.#collect(limit);
-  }
-
-  /** Takes a small body that has arrived as a whole, mostly with the head, without waiting for events of the stream. */
-  #arrived(): Buffer | undefined {
-    const request = this.#request;
-    if (this.isLarge || !request.complete || request.readableLength !== this.#length) return undefined;
-    return (request.read() as Buffer | null) ?? undefined;
-  }
-
-  #collect(limit: number): Promise<Buffer | undefined> {
-    const request = this.#request;
-    request.socket.resume();
-    const { promise, resolve, reject } = Promise.withResolvers<Buffer | undefined>();
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    const take = (chunk: Buffer): void => {
-      bytes += chunk.length;
-      if (bytes <= limit) {
-        chunks.push(chunk);
-        return;
-      }
-      chunks.length = 0;
-      request.off('data', take).pause();
-      reject(tooLarge());
-    };
-    request.on('data', take);
-    request.once('end', () => resolve(chunks.length > 1 ? Buffer.concat(chunks, bytes) : chunks[0]));
-    request.once('close', () => {
-      if (!request.complete) reject(invalid(ownWords('the body does not match Content-Length')));
-    });
-    request.once('error', () => reject(invalid(ownWords('the body is incomplete'))));
-    return promise;
-  }
-}
-
-const tooLarge = (): CofferError => new CofferError('too-large', ownWords('http: request body too large'));
-
-/** Wraps a body in memory. */
-export const heldBody = (bytes: Buffer | undefined): RequestBody => ({
-  isLarge: (bytes?.length ?? 0) >= LARGE_BODY_BYTES,
-  mostBytes: bytes?.length ?? 0,
-  exceeds: (limit) => (bytes?.length ?? 0) > limit,
-  async read(limit = Number.POSITIVE_INFINITY) {
-    if ((bytes?.length ?? 0) > limit) throw tooLarge();
-    return bytes;
-  },
-});

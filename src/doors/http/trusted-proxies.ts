@@ -54,8 +54,12 @@ export class TrustedProxies {
    */
   clientOf(peer: string | undefined, forwarded: string | undefined): string {
     if (forwarded === undefined || !this.trusts(peer)) return peer ?? '';
-    const hops = forwarded.split(',').map(addressIn).reverse();
-    return hops.find((hop) => !this.trusts(hop)) ?? hops.at(-1) ?? '';
+    for (let left = forwarded; ; ) {
+      const comma = left.lastIndexOf(',');
+      const hop = addressIn(left.slice(comma + 1));
+      if (comma === -1 || !this.trusts(hop)) return hop;
+      left = left.slice(0, comma);
+    }
   }
 }
 

@@ -11,8 +11,12 @@ import type { CliShape, Outcome } from '../declaration/operation.ts';
 import { choice, flag, hidden, integer, text, textMap, texts, type ValuesOf } from '../declaration/params.ts';
 import type { Lasting, Undoing } from '../declaration/undoing.ts';
 
-const policiesParam = (help: string) =>
-  texts({ help, cli: { flag: 'policy', metavar: 'P', refersTo: 'policy' } });
+/** An empty text is one empty name, as in Vault, not the absence of names, which gives the policies of the creator. */
+const policiesParam = (help: string) => {
+  const param = texts({ help, cli: { flag: 'policy', metavar: 'P', refersTo: 'policy' } });
+  const parse: typeof param.parse = (value, field) => param.parse(value === '' ? [value] : value, field);
+  return { ...param, parse };
+};
 
 const noParent = (help: string) => flag({ help, default: false, cli: { flag: 'orphan' } });
 

@@ -151,8 +151,8 @@ describe('requests that are no HTTP', () => {
     }
   });
 
-  it('take a target with scheme and host for nothing that is there', async () => {
-    const { answers } = await chat([`GET http://other/v1/sys/health HTTP/1.1\r\nHost: x\r\n\r\n`], {
+  it('may have a target of another scheme, for which nothing is there', async () => {
+    const { answers } = await chat([`GET ftp://other/v1/sys/health HTTP/1.1\r\nHost: x\r\n\r\n`], {
       port,
       answers: 1,
     });

@@ -125,7 +125,7 @@ describe('the connections of a source', () => {
     expect([next.isThere, ...others.map(({ isThere }) => isThere)]).toEqual([true, false, true]);
   });
 
-  it('are as many as there are places if the source is a trusted proxy, which makes way for others', () => {
+  it('are most of all if the source is a trusted proxy, which leaves room for others', () => {
     const places = new ConnectionPlaces({ most: 8, mostOfOne: 2 }, new TrustedProxies(['10.0.0.1']));
     const come = (address: string, port: number): FakeConnection => {
       const connection = new FakeConnection(address, port);
@@ -133,11 +133,12 @@ describe('the connections of a source', () => {
       return connection;
     };
     const ofProxy = Array.from({ length: 8 }, (_, index) => come('10.0.0.1', index));
-    expect(there(ofProxy)).toBe(8);
+    expect(there(ofProxy)).toBe(6);
+    for (const connection of ofProxy) places.asked(connection);
     const next = come('10.0.0.1', 9);
-    expect([next.isThere, there(ofProxy)]).toEqual([true, 7]);
+    expect([next.isThere, there(ofProxy)]).toEqual([false, 6]);
     const others = [come('10.0.0.2', 1), come('10.0.0.2', 2), come('10.0.0.2', 3)];
-    expect([there(others), there(ofProxy)]).toEqual([2, 5]);
+    expect([there(others), there(ofProxy)]).toEqual([2, 6]);
   });
 
   it('give their places back when they are closed', () => {

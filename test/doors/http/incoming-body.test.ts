@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 import { expect, it } from 'vitest';
-import { heldBody, LARGE_BODY_BYTES } from '../../../src/doors/http/http-server.ts';
+import { heldBody, LARGE_BODY_BYTES } from '../../../src/doors/http/incoming-body.ts';
 import { startServer } from '../../servers/serving.ts';
 
 it.each([

@@ -1,7 +1,10 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { HttpServer } from '../../../src/doors/http/http-server.ts';
 import { parseTrustedProxies, TrustedProxies } from '../../../src/doors/http/trusted-proxies.ts';
 import { send, startServer, temporaryDirectory } from '../../servers/serving.ts';
 
@@ -29,6 +32,7 @@ describe('the address of a client', () => {
     ['behind a proxy with an empty header', '10.0.0.1', '', ''],
     ['behind a proxy that ends with a comma', '10.0.0.1', '198.51.100.1,', ''],
     ['with nothing before a proxy', '10.0.0.1', ',10.0.0.2', ''],
+    ['with nothing but commas', '10.0.0.1', ',,', ''],
     ['of a socket that is not trusted', undefined, '198.51.100.1', ''],
   ])('%s is known', (_what, peer, forwarded, client) => {
     expect(clientOf(peer, forwarded)).toBe(client);
@@ -47,6 +51,30 @@ describe('the address of a client', () => {
         expect(clientOf('10.0.0.1', [...claims, '198.51.100.1'].join(','))).toBe('198.51.100.1');
       }),
     );
+  });
+});
+
+describe('a TCP connection without an address, because it was reset', () => {
+  it('is not answered, as if it came through a Unix socket', async () => {
+    let answered = 0;
+    const http = new HttpServer({
+      maxRequestBytes: 1000,
+      proxies: new TrustedProxies(['unix']),
+      answer: async () => {
+        answered += 1;
+        return { status: 200, contentType: 'text/plain', body: 'done' };
+      },
+    });
+    http.server.prependListener('connection', (socket) =>
+      Object.defineProperty(socket, 'remoteAddress', { get: () => undefined }),
+    );
+    http.server.listen(0, '127.0.0.1');
+    await once(http.server, 'listening');
+    onTestFinished(() => http.close());
+    const { port } = http.server.address() as AddressInfo;
+    const headers = { 'x-forwarded-for': '198.51.100.7' };
+    await expect(send(`http://127.0.0.1:${port}`, 'GET', '/', { headers })).rejects.toThrow();
+    expect(answered).toBe(0);
   });
 });
 

@@ -1,5 +1,5 @@
 import type { Exchange } from '../../../src/doors/http/exchange.ts';
-import { heldBody } from '../../../src/doors/http/http-server.ts';
+import { heldBody } from '../../../src/doors/http/incoming-body.ts';
 import { pathParams, printPath, type Route } from '../../../src/operations/declaration/route.ts';
 import type { ServedRoute } from '../../../src/operations/routes.ts';
 import type { Chance } from '../../chance.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Answer, type Exchange, settled, tokenOf } from '../../../../src/doors/http/exchange.ts';
-import { heldBody } from '../../../../src/doors/http/http-server.ts';
+import { heldBody } from '../../../../src/doors/http/incoming-body.ts';
 import { ofWebPage } from '../../../../src/doors/http/vault/cors.ts';
 import { keptOf, parameterNotes, printOutcome } from '../../../../src/doors/http/vault/envelope.ts';
 import { readParameters, readVaultRequest, refusedHeader } from '../../../../src/doors/http/vault/request.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Exchange } from '../../../../src/doors/http/exchange.ts';
-import { heldBody } from '../../../../src/doors/http/http-server.ts';
+import { heldBody } from '../../../../src/doors/http/incoming-body.ts';
 import { readParameters, readVaultRequest } from '../../../../src/doors/http/vault/request.ts';
 
 const FORM = 'application/x-www-form-urlencoded';

@@ -139,6 +139,12 @@ describe('the policies of a token that is made by a role', () => {
     ],
     ['are not the role’s for an empty name', { allowed_policies: 'app' }, { policies: [''] }, ['default']],
     [
+      'are not the creator’s for an empty text',
+      { disallowed_policies: ['app'] },
+      { policies: '' },
+      ['default'],
+    ],
+    [
       'lack a default that the role switches off',
       { allowed_policies: 'app', token_no_default_policy: true },
       {},
