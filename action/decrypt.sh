@@ -12,6 +12,7 @@ names=$(lines_of "$INPUT_VARIABLES"; lines_of "$INPUT_OUTPUT")
 # Whether bash, which hands the value over, has it as it was given, and not one of its own, as of IFS, RANDOM or PWD.
 is_kept() {
   local read
+  # shellcheck disable=SC2016 # The other shell expands them.
   read=$(env "$1=as given" bash -c '. "$1"; value_of "$2"' bash "$here/common.sh" "$1" 2>/dev/null) || return 1
   [ "$read" = 'as given.' ]
 }

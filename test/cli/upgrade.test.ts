@@ -7,6 +7,11 @@ const BY_HAND =
 describe('a copy of the program', () => {
   it.each([
     ['/usr/lib/node_modules/coffer/bin/coffer', [], 'npm install -g ./coffer-VERSION.tgz'],
+    [
+      '/home/ada/app/node_modules/coffer/bin/coffer',
+      ['/home/ada/app/package.json'],
+      'npm install ./coffer-VERSION.tgz',
+    ],
     ['/opt/homebrew/Cellar/coffer/0.2.0/bin/coffer', [], 'brew upgrade coffer'],
     ['/usr/bin/coffer', ['/usr/lib/systemd/system/coffer.service'], 'apt install ./coffer_VERSION_ARCH.deb'],
     ['/usr/bin/coffer', [], 'use the package manager that installed it'],

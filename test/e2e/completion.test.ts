@@ -23,7 +23,7 @@ beforeAll(async () => {
   await here.ok('workspaces create billing-prod');
   const home = here.environment()['HOME'] ?? '';
   mkdirSync(home, { recursive: true });
-  for (const file of [here.file('app.env'), join(home, 'home.env')])
+  for (const file of [here.file('app.env'), here.file('my own.env'), join(home, 'home.env')])
     writeFileSync(file, 'DB=a\nDSN=b\nMAIL=c\n');
 });
 afterAll(() => removePlace(bare));
@@ -89,6 +89,14 @@ describe('completion scripts', () => {
     [
       'the names of the values of a file in the home directory',
       'coffer secrets get ~/home.env D',
+      ['DB', 'DSN'],
+    ],
+    ['files whose names have blanks', 'coffer exec -f m', ['my own.env']],
+    ['files whose names have blanks, also behind the blank', String.raw`coffer edit my\ o`, ['my own.env']],
+    ['files right behind a blank in their names', 'coffer exec -f my\\ ', ['my own.env']],
+    [
+      'the names of the values of a file whose name has a blank',
+      String.raw`coffer secrets get my\ own.env D`,
       ['DB', 'DSN'],
     ],
     ['the commands of a group that help is asked for', 'coffer help transit en', ['encrypt', 'envelope']],

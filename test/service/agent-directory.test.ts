@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { AgentDirectory } from '../../src/service/agent/directory.ts';
 import { rounds } from '../long.ts';
+import { thrownBy } from '../reference/thrown.ts';
 import { refusal } from '../refusal.ts';
 
 /** What the name of a socket may have, with the final zero, where it is least. */
@@ -40,6 +41,16 @@ describe('the directory of an agent', () => {
     symlinkSync(runtime, runtime);
     const { isInUse, isDeclined } = directory;
     expect({ isInUse, isDeclined }).toEqual({ isInUse: false, isDeclined: false });
+  });
+
+  it('that cannot be created says which variable names another place', () => {
+    const cache = join(home, 'cache');
+    writeFileSync(cache, '');
+    expect(thrownBy(() => AgentDirectory.of('/srv/store', { cache })?.make())).toMatchObject({
+      kind: 'unavailable',
+      message: `cannot create the directory ${join(cache, 'coffer')} of the agent: part of the path is not a directory`,
+      hint: 'set XDG_RUNTIME_DIR to a directory that only you can access',
+    });
   });
 
   it('has one name that no other store has, for file systems and units of systemd', () => {

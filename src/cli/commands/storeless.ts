@@ -91,7 +91,10 @@ export function upgradeText(program: string, exists: (path: string) => boolean =
   const path = program.split(sep).join('/');
   const root = dirname(dirname(program));
   if (/\/_npx\//.test(path)) return 'npx uses the version that you name, e.g. npx ./coffer-VERSION.tgz';
-  if (/\/node_modules\/coffer\//.test(path)) return 'npm install -g ./coffer-VERSION.tgz';
+  const [project] = path.split('/node_modules/coffer/');
+  // The directory of packages for all projects has no such file beside it.
+  if (project !== path)
+    return `npm install ${exists(`${project}/package.json`) ? '' : '-g '}./coffer-VERSION.tgz`;
   if (/\/(?:Cellar|linuxbrew|homebrew)\//.test(path)) return 'brew upgrade coffer';
   if (/\/scoop\//i.test(path)) return 'scoop update coffer';
   if (/^\/usr\/bin\/coffer$/.test(path)) {

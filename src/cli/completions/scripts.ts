@@ -95,10 +95,17 @@ _coffer_offer() {
   case $kind in
     words) COMPREPLY=($(compgen -W "$rest" -- "$cur")) ;;
     names) _coffer_names "$rest" ;;
-    files) COMPREPLY=($(compgen -f -- "$cur")); compopt -o filenames 2>/dev/null ;;
-    directories) COMPREPLY=($(compgen -d -- "$cur")); compopt -o filenames 2>/dev/null ;;
+    files) _coffer_paths -f ;;
+    directories) _coffer_paths -d ;;
     programs) COMPREPLY=($(compgen -c -- "$cur")) ;;
   esac
+}
+
+# One path a line: paths may have blanks.
+_coffer_paths() {
+  local path
+  while IFS= read -r path; do COMPREPLY+=("$path"); done < <(compgen "$1" -- "$cur")
+  compopt -o filenames 2>/dev/null
 }
 
 # Names were chosen by others, maybe on another machine, so nothing in them may be expanded, now or when the line is
@@ -117,8 +124,9 @@ _coffer() {
   # The words are cut at spaces alone: bash would also cut them at the colons of tags.
   local line=\${COMP_LINE:0:COMP_POINT} cur='' previous='' place='' position=0 skip='' isHelp='' word values
   local -a words=()
-  read -ra words <<< "$line"
-  if [[ $line != *' ' ]]; then
+  # Without -r: a backslash keeps the blank behind it in the word.
+  read -a words <<< "$line"
+  if [[ $line != *' ' || $line == *'\\ ' ]]; then
     cur=\${words[\${#words[@]}-1]}
     unset "words[\${#words[@]}-1]"
   fi
@@ -141,8 +149,12 @@ ${helped(`"\${words[@]:1}"`)}
   fi
   # What bash replaces begins after the last colon.
   if [[ $cur == *:* && $COMP_WORDBREAKS == *:* ]]; then
-    local before=\${cur%"\${cur##*:}"} i
-    for i in "\${!COMPREPLY[@]}"; do COMPREPLY[i]=\${COMPREPLY[i]#"$before"}; done
+    local before=\${cur%"\${cur##*:}"} quoted i
+    printf -v quoted %q "$before"
+    for i in "\${!COMPREPLY[@]}"; do
+      COMPREPLY[i]=\${COMPREPLY[i]#"$before"}
+      COMPREPLY[i]=\${COMPREPLY[i]#"$quoted"}
+    done
   fi
 }
 

@@ -4,6 +4,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { makeWithParents } from '../../ground/directories.ts';
 import { attempt, placed, unavailable, unsupported } from '../../ground/errors.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';
+import { diskReason } from '../../store/backends/files/disk-errors.ts';
 import { identityOf } from '../../store/backends/registry.ts';
 
 /** Environment variables with the user's session directories. */
@@ -128,7 +129,7 @@ export class AgentDirectory {
 
   /**
    * Creates missing directories.
-   * @throws as `verify`; `unsupported` if the path of a socket would be too long
+   * @throws as `verify`; `unavailable` if they cannot be created; `unsupported` if the path of a socket would be too long
    */
   make(): void {
     if (Buffer.byteLength(this.socket) > MOST_SOCKET_BYTES) {
@@ -136,7 +137,15 @@ export class AgentDirectory {
         hint: 'set XDG_RUNTIME_DIR to a directory of yours with a short path and mode 700',
       });
     }
-    makeWithParents(this.path, DIRECTORY_MODE);
+    try {
+      makeWithParents(this.path, DIRECTORY_MODE);
+    } catch (error) {
+      const file = String((error as NodeJS.ErrnoException).path ?? this.path);
+      throw unavailable(placed`cannot create the directory ${{ file }} of the agent: ${diskReason(error)}`, {
+        hint: 'set XDG_RUNTIME_DIR to a directory that only you can access',
+        cause: error,
+      });
+    }
     this.verify();
   }
 
