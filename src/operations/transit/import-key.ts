@@ -10,6 +10,7 @@ import {
   unlessRefused,
 } from '../../ground/errors.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
+import { hasPrivateKey, refusePrivateKey } from '../../ground/private-key-text.ts';
 import { systemRandom } from '../../ground/random.ts';
 import { wrapForTransport } from '../../transit/key-exchange/wrapping.ts';
 import { privateKeyFromPkcs8 } from '../../transit/key-types/der.ts';
@@ -184,6 +185,10 @@ export const derive = transitOperation({
   },
   cli: {
     input: { param: 'peer_public_key', as: 'text' },
+    resolve: async (raw) => {
+      refusePrivateKey(String(raw['peer_public_key'] ?? ''), 'peer_public_key');
+      return raw;
+    },
     done: (values) => `Derived key ${values['name']}.`,
     examples: {
       'coffer transit derive-key with-bob --base-key-name mine --in bob.pem': 'Derive a key shared with Bob',
@@ -206,16 +211,18 @@ const WRAPPED_AES_KEY_BYTES = 512;
 
 /**
  * Wraps a plain key locally, because the API requires a wrapped one, so that it is never sent in the clear. A public
- * key in PEM is moved to its own parameter.
+ * key in PEM is moved to its own parameter, unless a private key is beside it.
+ * @throws `invalid` if a private key was given as the public one
  * @see docs/decisions/0024
  */
 async function wrapLocally(raw: JsonObject, runner: Runner): Promise<JsonObject> {
   const { ciphertext: given, ...others } = raw;
+  refusePrivateKey(String(raw['public_key'] ?? ''), 'public_key');
   if (typeof given !== 'string' || given === '') {
     const publicKey = await pemOfSshLine(raw['public_key']);
     return publicKey === undefined ? raw : { ...raw, public_key: publicKey };
   }
-  const publicKey = isPublic(given) ? given : await pemOfSshLine(given);
+  const publicKey = await publicKeyIn(given);
   if (publicKey !== undefined) return { ...others, public_key: publicKey };
   const key = await keyBytes(given);
   if (key === undefined) return raw;
@@ -230,6 +237,12 @@ async function wrapLocally(raw: JsonObject, runner: Runner): Promise<JsonObject>
 
 const isPublic = (given: string): boolean =>
   /-----BEGIN [A-Z ]*PUBLIC KEY-----/.test(given) || /^\s*age1/i.test(given);
+
+/** Returns a public key as the API requires it; undefined if there is none, or also a private key. */
+async function publicKeyIn(given: string): Promise<string | undefined> {
+  if (hasPrivateKey(given)) return undefined;
+  return isPublic(given) ? given : pemOfSshLine(given);
+}
 
 /** Converts a line of a `.pub` file to PEM, which the API requires; undefined for anything else. */
 async function pemOfSshLine(given: unknown): Promise<string | undefined> {
@@ -249,7 +262,6 @@ async function keyBytes(given: string): Promise<Buffer | undefined> {
   if ([...given.matchAll(PRIVATE_KEY)].length > 1) {
     throw invalid(ownWords('the input has several private keys'), { hint: 'use a file with one of them' });
   }
-  if (given.includes('-----BEGIN OPENSSH')) return pkcs8OfSsh(given);
   if (given.includes('-----BEGIN ')) return pkcs8Of(given);
   if (given.split('\n').some((line) => AGE_IDENTITY.test(line))) return identityBytes(given);
   const bytes = decodeBase64(given.trim(), 'ciphertext');
@@ -271,12 +283,29 @@ function identityBytes(given: string): Buffer {
   });
 }
 
-/** Converts a private key in OpenSSH's own format, which OpenSSL cannot read. */
-async function pkcs8OfSsh(text: string): Promise<Buffer> {
+/**
+ * Reads the private key. A public one beside it is of no use, but must be its own: else it is unclear which of the two
+ * is meant.
+ */
+async function pkcs8Of(given: string): Promise<Buffer> {
+  const key = given.includes('-----BEGIN OPENSSH') ? await sshKeyIn(given) : pemKeyIn(given);
+  const own = createPublicKey(key);
+  const others = given.match(PUBLIC_KEY) ?? [];
+  if (others.every((pem) => attempt(() => createPublicKey(pem).equals(own), false)))
+    return key.export({ format: 'der', type: 'pkcs8' });
+  throw invalid(ownWords('the input has a private key, and the public key of another'), {
+    hint: 'use a file with one of them',
+  });
+}
+
+const PUBLIC_KEY = /-----BEGIN [A-Z ]*PUBLIC KEY-----[^-]*-----END [A-Z ]*PUBLIC KEY-----/g;
+
+/** Parses a private key in OpenSSH's own format, which OpenSSL cannot read. */
+async function sshKeyIn(text: string): Promise<KeyObject> {
   const { ALL_READERS, parseSshPrivateKey } = await import('../../signatures/ssh-private-key.ts');
   try {
     const key = parseSshPrivateKey(text, ALL_READERS);
-    if (key !== undefined) return key.export({ format: 'der', type: 'pkcs8' });
+    if (key !== undefined) return key;
   } catch (error) {
     const refusal = asCofferError(error);
     throw refusal === undefined ? error : invalid(refusal.message, { hint: refusal.hint, cause: error });
@@ -284,9 +313,9 @@ async function pkcs8OfSsh(text: string): Promise<Buffer> {
   throw invalid(ownWords('the private key cannot be read'), { hint: 'check that the file is complete' });
 }
 
-function pkcs8Of(pem: string): Buffer {
+function pemKeyIn(pem: string): KeyObject {
   try {
-    return readPem(pem).export({ format: 'der', type: 'pkcs8' });
+    return readPem(pem);
   } catch {
     throw invalid(ownWords('the private key cannot be read'), {
       hint: 'use an unencrypted PEM file: "openssl pkey -in FILE" removes the passphrase',

@@ -1,6 +1,7 @@
 import { decodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { CofferError, exists, invalid, ownWords, unsupported } from '../../ground/errors.ts';
+import { refusePrivateKey } from '../../ground/private-key-text.ts';
 import type { View } from '../../store/store.ts';
 import type { Engine } from '../engine.ts';
 import type { NamedKeyDocument } from '../key-document.ts';
@@ -136,6 +137,8 @@ export async function importedMaterial(
   derived: boolean,
 ): Promise<StoredMaterial> {
   requireWrappingHash(incoming.hashFunction, 'hash_function');
+  const { publicKey = '' } = incoming;
+  refusePrivateKey(publicKey, 'public_key');
   const { importing } = type;
   if (importing === undefined) throw unsupported(`unknown key type: ${type.name}`, { field: 'type' });
   if (incoming.ciphertext) {
@@ -147,7 +150,6 @@ export async function importedMaterial(
       wipe(secret);
     }
   }
-  const { publicKey = '' } = incoming;
   const readPublicKey = importing.publicKey;
   if (readPublicKey === undefined) {
     throw unsupported(ownWords('provided type does not support public_key import'), {

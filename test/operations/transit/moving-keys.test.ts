@@ -197,6 +197,54 @@ describe('import on a command line', () => {
     expect(await resolved({ name: 'public', ciphertext: pem })).toEqual({ name: 'public', public_key: pem });
   });
 
+  const publicPem = pair.publicKey.export({ format: 'pem', type: 'spki' }).toString();
+  const secretPem = pair.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+
+  it.each([
+    ['behind', `${publicPem}${secretPem}`],
+    ['before', `${secretPem}${publicPem}`],
+  ])('wraps a private key %s its public key, which is not sent beside it', async (place, ciphertext) => {
+    const raw = await resolved({ name: `pair-${place}`, type: 'ecdsa-p256', ciphertext });
+    expect(Object.keys(raw)).toEqual(['name', 'type', 'ciphertext']);
+    await ask('import', raw);
+    expect((await requireKey(engine, `pair-${place}`, 'key not found')).version(1)?.hasSecret).toBe(true);
+  });
+
+  it('refuses a private key with the public key of another, without a guess which of them is meant', async () => {
+    const { publicKey } = generateKeyPairSync('ed25519');
+    const other = publicKey.export({ format: 'pem', type: 'spki' }).toString();
+    expect(await rejectionOf(resolved({ ciphertext: `${other}${secretPem}` }))).toMatchObject({
+      kind: 'invalid',
+      message: 'the input has a private key, and the public key of another',
+    });
+  });
+
+  it.each([
+    ['a recipient of age before its identity', 'age1qqqq\nAGE-SECRET-KEY-1QQQ'],
+    ['a line of OpenSSH before a private key', `ssh-ed25519 AAAA ada\n${secretPem}`],
+    ['a public key before one of OpenPGP', `${publicPem}-----BEGIN PGP PRIVATE KEY BLOCK-----\nAAAA\n`],
+    ['a public key before one of PuTTY', `${publicPem}PuTTY-User-Key-File-3: ssh-ed25519\n`],
+  ])('never sends what contains a private key as a public one: %s', async (_, text) => {
+    const sent = await resolved({ ciphertext: text }).catch(() => ({}));
+    expect(sent).not.toHaveProperty('public_key');
+    expect(JSON.stringify(sent)).not.toMatch(/PRIVATE|SECRET|PuTTY/);
+  });
+
+  it.each([
+    ['PEM', `${publicPem}${secretPem}`],
+    ['an identity of age', 'age1qqqq\nage-secret-key-1qqq'],
+    ['a JSON Web Key', '{"kty": "OKP", "d": "c2VjcmV0"}'],
+  ])('refuses a private key that is given as the public one, without an echo of it: %s', async (_, text) => {
+    const error = await rejectionOf(resolved({ public_key: text }));
+    expect(error).toMatchObject({
+      kind: 'invalid',
+      field: 'public_key',
+      message: 'public_key contains a private key',
+      hint: 'use only the public key',
+    });
+    expect(JSON.stringify(error)).not.toMatch(/BEGIN|1qqq|c2VjcmV0/);
+  });
+
   it.each([
     ['no key', {}],
     ['an empty text', { ciphertext: '' }],

@@ -112,4 +112,16 @@ describe('importing a key in a form of other programs', () => {
     const key = await importKey(engine, `kdf-${type}`, { ...settings, type, derived: true, ciphertext });
     expect(key.document).toMatchObject({ derived: true, kdf });
   });
+
+  it('refuses a private key in place of a public one, also beside a public or wrapped one, without an echo', async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const secret = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+    const shown = publicKey.export({ format: 'pem', type: 'spki' }).toString();
+    const ciphertext = wrapped(pkcs8(privateKey));
+    for (const given of [{ publicKey: shown + secret }, { publicKey: secret, ciphertext }]) {
+      const error = await rejectionOf(importKey(engine, 'both', { ...settings, ...given, type: 'ed25519' }));
+      expect(error).toMatchObject({ kind: 'invalid', message: 'public_key contains a private key' });
+      expect(JSON.stringify(error)).not.toContain('BEGIN');
+    }
+  });
 });
