@@ -128,15 +128,17 @@ export function assetsWithCaches(root: string, directory: string, licenseOfNode:
   // An agent's socket may require a shorter path than temporary directories have on other systems.
   if (process.platform !== 'linux') return cacheStoreless([withKey]);
 
-  coffer('--quiet', 'unlock');
-  delete environment['COFFER_MASTER_KEY'];
-  execFileSync(process.execPath, [join(root, 'bin/coffer'), '--quiet', 'team', 'unlock'], {
-    cwd: join(directory, REPOSITORY),
-    env: { ...environment, ...ofKeyring },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  const settings = Object.entries(ofKeyring).map(([name, value]) => `${name}=${value}`);
+  // The agents would outlive this process: a signal ends it only after they are locked.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
   try {
+    coffer('--quiet', 'unlock');
+    delete environment['COFFER_MASTER_KEY'];
+    execFileSync(process.execPath, [join(root, 'bin/coffer'), '--quiet', 'team', 'unlock'], {
+      cwd: join(directory, REPOSITORY),
+      env: { ...environment, ...ofKeyring },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    const settings = Object.entries(ofKeyring).map(([name, value]) => `${name}=${value}`);
     return cacheStoreless([['secrets', 'git-textconv', variables], starting, [...settings, ...values]]);
   } finally {
     coffer('--quiet', 'lock');
