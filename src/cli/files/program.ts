@@ -117,6 +117,7 @@ export function startsSurely(path: string): boolean {
       line.length < MOST_LINE_BYTES &&
       interpreter.startsWith('/') &&
       judged(interpreter).kind === 'program' &&
+      !isBeingWritten(interpreter) &&
       isOwnFormat(headOf(interpreter))
     );
   }

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, utimesSync, writeFileSync } from 'node:fs';
+import { closeSync, copyFileSync, openSync, readSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { startsSurely } from '../../../src/cli/files/program.ts';
@@ -59,6 +59,11 @@ describe.runIf(process.platform === 'linux')('a program that replaces this proce
     expect(isSure('#!/bin/sh\n')).toBe(true);
     expect(isSure('#! /bin/sh -e\n')).toBe(true);
     expect(isSure(`#!${written('#!/bin/sh\n')}\n`)).toBe(false);
+    const fresh = join(temporaryDirectory(), 'interpreter');
+    copyFileSync('/bin/sh', fresh);
+    expect(isSure(`#!${fresh}\n`)).toBe(false);
+    utimesSync(fresh, new Date(), new Date(Date.now() - 61_000));
+    expect(isSure(`#!${fresh}\n`)).toBe(true);
     const long = `#!/bin/${'./'.repeat(70)}sh\n`;
     for (const text of ['', 'echo\n', '#!\n', '#!sh\n', '#!/nowhere/sh\n', long])
       expect(isSure(text), text).toBe(false);
