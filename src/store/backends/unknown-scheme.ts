@@ -11,8 +11,21 @@ const PLAIN = /^[a-z][a-z0-9+.-]{0,31}$/i;
 /** Quotes and spaces that a file of variables may leave before a value. */
 const AROUND = /^[\s"']+/;
 /** The other form of an address in PostgreSQL's own programs: `host=db dbname=coffer`. */
-const KEYWORDS = /^\s*\w+\s*=\s*\S+\s+\w+\s*=/;
+const KEYWORDS = /^\s*\w+\s*=\s*(?:'[^']*'|\S+)\s+\w+\s*=/;
 const OF_DATABASE = /(?:^|\s)(?:host|hostaddr|dbname|password|service)\s*=/;
+/** Beginnings that only paths have. */
+const OF_PATH = /^(?:\.\.?[\\/]|\/(?!\/)|~|[a-z]:[\\/])/i;
+/** Text that may contain a password, whatever it is the address of. */
+const PASSWORDS: readonly RegExp[] = [
+  // ada:secret@db/keys, mysql:/ada:secret@db
+  /^[^/:@]*:\/?[^/@]*@/,
+  // ada:sec/ret@db:5432/keys
+  /^[^/:@]*:.*@[^/@]*:\d+(?:[/?]|$)/s,
+  // //ada:secret@db, postgres//ada:secret@db
+  /\/\/[^/:]*:[^/@]*@/,
+  // db:5432/keys?user=ada&password=secret, Server=db;Password=secret
+  /(?:^|[\s?&;,"'])\w*(?:password|passwd|pwd)\s*=/i,
+];
 
 /** Returns what precedes `://`, in lower case; undefined for the path of a directory. */
 export function schemeIn(text: string): string | undefined {
@@ -21,7 +34,7 @@ export function schemeIn(text: string): string | undefined {
 }
 
 /** URL with one slash or none, and somebody's name before the host. */
-const WITHOUT_SLASHES = /^([a-z][a-z0-9+.-]*):\/?[^/@]*@/i;
+const WITHOUT_SLASHES = /^([a-z][a-z0-9+.-]*):.*@/is;
 
 /** Whether the scheme is that of a database or nearly so, although no `://` follows it. */
 function isWithoutSlashes(text: string, schemes: readonly string[]): boolean {
@@ -30,6 +43,11 @@ function isWithoutSlashes(text: string, schemes: readonly string[]): boolean {
 }
 
 const isOfKeywords = (text: string): boolean => KEYWORDS.test(text) && OF_DATABASE.test(text);
+
+/** Whether a text without a scheme is the path of a directory, as far as it shows. */
+const isPath = (text: string, schemes: readonly string[]): boolean =>
+  OF_PATH.test(text) ||
+  !(isOfKeywords(text) || isWithoutSlashes(text, schemes) || PASSWORDS.some((form) => form.test(text)));
 
 /**
  * Refuses a location that is written like that of a database, but that no backend knows: it would become a directory,
@@ -40,8 +58,7 @@ const isOfKeywords = (text: string): boolean => KEYWORDS.test(text) && OF_DATABA
 export function refuseUnknownScheme(text: string, kinds: readonly BackendKind[], field: string): void {
   const scheme = schemeIn(text);
   const schemes = kinds.flatMap((kind) => kind.schemes ?? []);
-  const isMeant = scheme === undefined && !isOfKeywords(text) && !isWithoutSlashes(text, schemes);
-  if (isMeant || (scheme !== undefined && schemes.includes(scheme))) return;
+  if (scheme === undefined ? isPath(text, schemes) : schemes.includes(scheme)) return;
   const form = kinds.flatMap((kind) => (kind.schemes === undefined ? [] : kind.form)).join(' or ');
   const reason = PLAIN.test(scheme ?? '') ? `unknown scheme "${scheme}"` : `it is not of the form ${form}`;
   const hint = quotedHint(text, schemes) ?? hintFor(scheme ?? '', schemes) ?? otherHint(form);

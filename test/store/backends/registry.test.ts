@@ -55,6 +55,21 @@ describe('the registry of backends', () => {
     ['postgres:/ada:secret@db/keys', FORM, OTHER],
     ['postgress:ada:secret@db/keys', FORM, OTHER],
     ['host=db user=ada password=secret dbname=keys', FORM, OTHER],
+    ["host='my db' user=ada password=secret dbname=keys", FORM, OTHER],
+    ['password=secret', FORM, OTHER],
+    ['Server=db;User=ada;Password=secret', FORM, OTHER],
+    ['db:5432/keys?user=ada&password=secret', FORM, OTHER],
+    ['PGPASSWORD=secret', FORM, OTHER],
+    ['postgres:/ada:sec/ret-secret@db/keys', FORM, OTHER],
+    ['mysql:/ada:secret@db/keys', FORM, OTHER],
+    ['postgres//ada:secret@db/keys', FORM, OTHER],
+    ['//ada:secret@db/keys', FORM, OTHER],
+    ['ada:secret@db:5432/keys', FORM, OTHER],
+    ['ada:secret@db/keys', FORM, OTHER],
+    [':secret@db', FORM, OTHER],
+    ['ada:sec/ret-secret@db:5432/keys', FORM, OTHER],
+    ['ada:sec:ret-secret@[::1]:5432', FORM, OTHER],
+    ['"ada:secret@db/keys"', FORM, OTHER],
   ])('refuses %s, which no directory is meant by, and does not repeat it', (text, reason, hint) => {
     const refusal = { kind: 'invalid', field: 'store', message: `invalid store location: ${reason}`, hint };
     expect(thrownBy(() => locationFrom(text, nothing))).toMatchObject(refusal);
@@ -62,10 +77,16 @@ describe('the registry of backends', () => {
     expect(`${reason} ${hint}`).not.toContain('secret');
   });
 
-  it.each(['C://store', './mysql://x', 'a=b c=d', 'key=value', 'a/mysql://b', 'a:b@c/d'])(
+  it.each(['C://store', './mysql://x', 'a=b c=d', 'key=value', 'a/mysql://b', 'a:b/c', 'ada@db/keys'])(
     'takes %s for a directory, although it resembles an address',
     (text) => expect(locationFrom(text, nothing)).toBe(text),
   );
+
+  it.each(['./', '../', '/srv/', '~/', 'C:\\'])('takes any name behind %s for a directory', (before) => {
+    for (const name of ['a:b@c:1/d', 'password=x', 'host=a password=b', 'postgres:/a:b@c', 'a//b:c@d']) {
+      expect(locationFrom(before + name, nothing)).toBe(before + name);
+    }
+  });
 
   it('prints a database without its password, and with what the environment says', async () => {
     const location = locationFrom('postgres://ada:secret@/keys', from({ PGHOST: 'db', PGPASSWORD: 'other' }));

@@ -94,4 +94,16 @@ describe('the location of a store in PostgreSQL', () => {
   it('is waited for a second at least', () => {
     expect(parseAddress('postgres://db/keys?connect_timeout=1').connectTimeoutMs).toBe(1000);
   });
+
+  it.each([
+    'postgres:///ada:secret@db/keys',
+    'postgres:///ada:sec/ret-secret@db',
+    'postgres://ada:12?secret=x@db/keys',
+    'postgres://ada:12?secret@db/keys',
+  ])('is refused without an echo of a password that has characters of a location: %s', (location) => {
+    const error = thrownBy(() => parseAddress(location));
+    expect(error).toMatchObject({ kind: 'invalid', field: 'store' });
+    expect(JSON.stringify(error)).not.toContain('secret');
+    expect(String(error)).not.toContain('secret');
+  });
 });

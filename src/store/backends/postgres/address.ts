@@ -84,7 +84,8 @@ type Groups = Readonly<Record<string, string | undefined>>;
  */
 export function parseAddress(location: string, defaults: Defaults = {}): PostgresAddress {
   const groups = location.isWellFormed() ? PARTS.exec(location)?.groups : undefined;
-  if (groups === undefined) throw wrong('it is not of the form postgres://USER@HOST:PORT/DATABASE');
+  if (groups === undefined || hasMisplacedPassword(groups))
+    throw wrong('it is not of the form postgres://USER@HOST:PORT/DATABASE');
   const given = parametersOf(groups['query'] ?? '');
   const authority = given.get('sslrootcert');
   addDefaults(given, groups, defaults);
@@ -114,6 +115,10 @@ export function parseAddress(location: string, defaults: Defaults = {}): Postgre
   return { ...address, place: { database: printAddress({ ...address, hosts: givenHosts }) } };
 }
 
+/** Whether a password is where messages would show it: behind a slash too many. */
+const hasMisplacedPassword = ({ user, database = '' }: Groups): boolean =>
+  user === undefined && /^[^:]*:.*@/s.test(database);
+
 /** Says what is wrong with the name of a schema. */
 function wrongIn(schema: string): string {
   if (!/^[a-z0-9_]*$/.test(schema)) return 'may only contain lower-case letters, digits and underscores';
@@ -137,7 +142,11 @@ function parametersOf(query: string): Map<Parameter, string> {
   for (const pair of query.split('&').filter((text) => text !== '')) {
     const [name = '', value = ''] = pair.split(/=(.*)/s);
     const known = PARAMETERS.find((candidate) => candidate === name);
-    if (known === undefined) throw wrong(`unknown parameter "${name}"; use one of ${PARAMETERS.join(', ')}`);
+    if (known === undefined) {
+      // With "@", what looks like a query is probably the rest of a password with a question mark.
+      const shown = query.includes('@') ? '' : ` "${name}"`;
+      throw wrong(`unknown parameter${shown}; use one of ${PARAMETERS.join(', ')}`);
+    }
     given.set(known, decoded(value) ?? '');
   }
   return given;
