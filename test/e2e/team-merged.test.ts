@@ -105,6 +105,7 @@ describe('a removal without effect', () => {
     const ignored = 'ignored, because bob was removed at the same time: bob removed dave';
     const said = async (line: string): Promise<number> =>
       (await carol.place.run(line)).stderr.split(ignored).length - 1;
+    expect(await said('secrets get -q app.env DB')).toBe(0);
     expect(await said('secrets get app.env DB')).toBe(1);
     expect(await said('secrets get app.env DB')).toBe(0);
     expect(await said('team list')).toBe(1);
@@ -154,11 +155,15 @@ describe('a merge conflict in a file of a team', () => {
     expect(git(alice, 'merge -q side').exitCode).toBe(1);
     const script = `sed -i -e '/^[<=>]\\{7\\}/d' -e '/DB=ours/d' "$1"`;
     const environment = scriptedEditor(alice.place, script);
-    expect(await alice.place.run('edit app.env', { environment })).toMatchObject({
+    const warning = 'coffer: warning: app.env: removed members may have written DB, NEW of "theirs"\n';
+    const refused = await alice.place.run('edit app.env', { environment });
+    expect(refused).toMatchObject({ exitCode: 4 });
+    expect(refused.stderr).toContain(
+      `${warning}coffer: app.env: a removed member may have written the value of DB; `,
+    );
+    expect(await alice.place.run('edit app.env --discard --yes', { environment })).toMatchObject({
       exitCode: 0,
-      stderr:
-        'coffer: warning: app.env: removed members may have written DB, NEW of "theirs": check before you save, which accepts what you keep\n' +
-        'Wrote app.env.\n',
+      stderr: `${warning}Wrote app.env.\n`,
     });
     expect(readFileSync(alice.place.file('app.env'), 'utf8')).toMatch(/^(?:\w+=coffer:app:v2:\S+\n){3}$/);
     expect(await alice.place.ok('secrets decrypt --stdout app.env')).toBe('DB=theirs\nKEPT=same\nNEW=added');

@@ -150,9 +150,10 @@ function kept(error: unknown, draft: DraftFile, typed: string): unknown {
   }
   const known = asCofferError(error);
   if (known === undefined) return error;
+  const resume = `run "coffer edit --resume ${typed}" to continue`;
   return new CofferError(known.kind, `${known.message}${keptAt(draft)}`, {
     cause: error,
-    hint: `run "coffer edit --resume ${typed}" to continue`,
+    hint: known.kind === 'denied' && known.hint !== undefined ? `${known.hint}; ${resume}` : resume,
   });
 }
 

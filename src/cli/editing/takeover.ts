@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { isThere } from '../../ground/directories.ts';
-import { asCofferError } from '../../ground/errors.ts';
+import { asCofferError, denied } from '../../ground/errors.ts';
 import type { FileFormat, SecretFile } from '../../secret-files/format.ts';
 import { MAX_FILE_BYTES } from '../../secret-files/formats.ts';
 import { isSecret, RULES_NAME } from '../../secret-files/rules.ts';
@@ -50,20 +50,21 @@ export class Takeover {
   readonly #target: EditTarget;
   /** States whose ciphertexts may be reused for unchanged values. */
   readonly #known: EditedState[];
-  readonly #isUnmerged: boolean;
+  /** Doubtful values of both sides, for a file that git could not merge. */
+  readonly #conflict: readonly DoubtfulValues[] | undefined;
 
   private constructor(
     session: Session,
     target: EditTarget,
     begin: { readonly shown: string; readonly base: string | undefined; readonly known: EditedState[] },
-    isUnmerged: boolean,
+    conflict?: readonly DoubtfulValues[],
   ) {
     this.#session = session;
     this.#target = target;
     this.shown = begin.shown;
     this.base = begin.base;
     this.#known = begin.known;
-    this.#isUnmerged = isUnmerged;
+    this.#conflict = conflict;
   }
 
   /**
@@ -76,7 +77,7 @@ export class Takeover {
     if (sides === undefined) {
       const known = base === undefined ? [] : [await stateOf(session, target, base)];
       const shown = known[0]?.plain.text ?? EMPTY[target.format.name];
-      return new Takeover(session, target, { shown, base, known }, false);
+      return new Takeover(session, target, { shown, base, known });
     }
     const [was, ours, theirs] = await Promise.all([
       sideOf(session, target, textOf(target.name, sides.base) || EMPTY[target.format.name]),
@@ -84,11 +85,12 @@ export class Takeover {
       sideOf(session, target, textOf(target.name, sides.theirs)),
     ]);
     const labels = ['ours', 'theirs'] as const;
-    warnOfDoubtful(session, target, { label: 'ours', state: ours }, theirs);
-    warnOfDoubtful(session, target, { label: 'theirs', state: theirs }, ours);
+    const doubts = { ours: doubtsOf(ours, theirs), theirs: doubtsOf(theirs, ours) };
+    warnOfDoubts(session, target.name, doubts);
     const aligned = align(was.plain, ours.plain, theirs.plain, new Map());
     const shown = mergeFile({ ...aligned, labels }, directory).bytes.toString();
-    return new Takeover(session, target, { shown, base, known: [ours, theirs, was] }, true);
+    const conflict = Object.values(doubts);
+    return new Takeover(session, target, { shown, base, known: [ours, theirs, was] }, conflict);
   }
 
   /**
@@ -97,7 +99,7 @@ export class Takeover {
    * @returns description of what was done, or `again` if the draft must be edited again
    */
   async take(draft: DraftFile): Promise<string | 'again'> {
-    if (!draft.isChanged() && !this.#isUnmerged) return NOTHING_CHANGED;
+    if (!draft.isChanged() && this.#conflict === undefined) return NOTHING_CHANGED;
     const { format, name } = this.#target;
     let plain = format.parse(textOf(name, draft.read()), name);
     const now = presentOf(this.#target);
@@ -107,12 +109,30 @@ export class Takeover {
       if (merged === undefined) return 'again';
       plain = merged;
     }
+    await this.#requireAccepted(plain);
     const encrypted = await this.#encrypted(plain);
     if (encrypted.text === now?.text) return NOTHING_CHANGED;
     const before = now ?? { bytes: Buffer.alloc(0), stats: undefined };
     await replaceSecretFile({ path: this.#target.path, ...before }, encrypted.text);
     this.#warnOfReadable(encrypted, now?.text);
     return `Wrote ${name}.`;
+  }
+
+  /**
+   * Asks about each kept value that a removed member may have written: encrypted again, it is one of the team's.
+   * @throws `denied` if one is not accepted
+   */
+  async #requireAccepted({ places }: SecretFile): Promise<void> {
+    const { settings, prompts } = this.#session;
+    const path = this.#target.name;
+    for (const { name, source } of places) {
+      if (!this.#conflict?.some((doubts) => doubts.get(name)?.has(source))) continue;
+      const told = `${path}: a removed member may have written the value of ${name}`;
+      if (settings.yes || (prompts.available() && (await prompts.confirm(`${told}. Keep it?`)))) continue;
+      throw denied(told, {
+        hint: 'change the value, or, if all such values of the file are right, use --yes',
+      });
+    }
   }
 
   /** Warns about new values that are not encrypted because no rule is for the file. */
@@ -172,7 +192,7 @@ export class Takeover {
       return files.keyFor(this.#session, { path, rule }, same?.value);
     });
     const distinct = new Map(keys.flatMap((key) => (key === undefined ? [] : [[idOf(key), key] as const])));
-    // The user has seen a value that a removed member may have written: kept, it is the user's.
+    // A value that a removed member may have written is the user's now.
     const reusable = this.#knownValues((value) => !this.#known.some(({ doubtful }) => doubtful?.has(value)));
     let file = plain;
     for (const [id, key] of distinct) {
@@ -244,30 +264,27 @@ async function sideOf(session: Session, target: EditTarget, text: string): Promi
   };
 }
 
-/** Warns about values of a side that the user has to judge before saving; not about those that the other side vouches for. */
-function warnOfDoubtful(
-  session: Session,
-  { name: path }: EditTarget,
-  side: EditedSide,
-  other: EditedState,
-): void {
-  const names = [...side.state.values].flatMap(([name, known]) => {
+/** Plaintexts that removed members may have written, by name. */
+type DoubtfulValues = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** Returns the doubtful values of a side; not those that the other side vouches for. */
+function doubtsOf(side: EditedState, other: EditedState): DoubtfulValues {
+  const doubts = [...side.values].map(([name, known]) => {
     const vouchedFor = other.values.get(name)?.filter(({ value }) => !other.doubtful?.has(value)) ?? [];
-    const isDoubtful = known.some(
-      ({ source, value }) =>
-        side.state.doubtful?.has(value) && !vouchedFor.some((other) => other.source === source),
-    );
-    return isDoubtful ? [name] : [];
+    const sources = known
+      .filter(({ value }) => side.doubtful?.has(value))
+      .map(({ source }) => source)
+      .filter((source) => !vouchedFor.some((vouched) => vouched.source === source));
+    return [name, new Set(sources)] as const;
   });
-  if (names.length === 0) return;
-  session.warn(
-    `${path}: removed members may have written ${someOf(names)} of "${side.label}": check before you save, which accepts what you keep`,
-  );
+  return new Map(doubts.filter(([, sources]) => sources.size > 0));
 }
 
-interface EditedSide {
-  readonly label: string;
-  readonly state: EditedState;
+/** Says before the editor opens which values the user has to judge. */
+function warnOfDoubts(session: Session, path: string, sides: Readonly<Record<string, DoubtfulValues>>): void {
+  for (const [side, doubts] of Object.entries(sides))
+    if (doubts.size > 0)
+      session.warn(`${path}: removed members may have written ${someOf([...doubts.keys()])} of "${side}"`);
 }
 
 /** Returns names for a message. */

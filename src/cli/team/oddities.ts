@@ -53,6 +53,16 @@ export function warnOf(session: Session, texts: readonly string[]): void {
   if (more > 0) session.warn(`${more} more like this (see "coffer team check" and "coffer team log")`);
 }
 
+/** Prints warnings of one kind about facts, and returns those whose warnings were printed. */
+function warnOfEach<F extends Fact>(
+  session: Session,
+  facts: readonly F[],
+  textOf: (fact: F) => string,
+): readonly F[] {
+  warnOf(session, facts.map(textOf));
+  return session.settings.quiet ? [] : facts.slice(0, MOST_WARNINGS);
+}
+
 /** Describes files that are not facts. */
 export const ignoredFiles = (files: ReadonlyMap<string, string>): readonly string[] =>
   [...files].map(([path, why]) => `.coffer/${path} ${why}: the file is ignored`);
@@ -60,7 +70,7 @@ export const ignoredFiles = (files: ReadonlyMap<string, string>): readonly strin
 /**
  * Warns of files that are no facts, and of facts without effect.
  * @param isMeant filter of the facts without effect
- * @returns the facts that were reported
+ * @returns the facts whose warnings the user has seen: not with `--quiet`, and of many only the first
  */
 export function sayOddities(
   session: Session,
@@ -72,13 +82,12 @@ export function sayOddities(
   const tellUndone = (fact: Fact): string =>
     `ignored, because ${nameOf(state, fact.by)} was removed at the same time: ${tell(state, fact)} ` +
     `(to remove ${fact.without[0]?.name} anyway, run "coffer team remove ${fact.without[0]?.name}")`;
-  warnOf(session, undone.map(tellUndone));
+  const undoneTold = warnOfEach(session, undone, tellUndone);
   const caught = state.caught.filter(isMeant);
   const tellCaught = ({ card, by }: CardFact): string =>
     `ignored: ${nameOf(state, by)} added ${card.name} again, but did not know of the removal ` +
     `(to add ${card.name} anyway, run "coffer team add ${card.name}" again)`;
-  warnOf(session, caught.map(tellCaught));
-  return [...undone, ...caught];
+  return [...undoneTold, ...warnOfEach(session, caught, tellCaught)];
 }
 
 /* What a merge or an interrupted removal has left open, which an admin completes with `coffer team settle`. */
