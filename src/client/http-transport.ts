@@ -7,6 +7,7 @@ import {
 } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import { getCACertificates } from 'node:tls';
+import { elapsedMs } from '../ground/clock.ts';
 import { attempt, CofferError, invalid, unavailable } from '../ground/errors.ts';
 import { isLoopback } from '../ground/loopback.ts';
 import { isObject } from '../ground/objects.ts';
@@ -82,7 +83,17 @@ interface TransportOptions {
   readonly clientCertificate?: { readonly certificate: string; readonly key: string } | undefined;
   /** Environment variables of a proxy: `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`. Loopback addresses do not use it. */
   readonly proxyEnv?: NodeJS.ProcessEnv;
+  /** Clock and pauses between attempts; replaced in tests. */
+  readonly time?: WaitingTime;
 }
+
+interface WaitingTime {
+  /** Returns milliseconds since any fixed moment. */
+  now(): number;
+  pause(milliseconds: number): Promise<void>;
+}
+
+const REAL_TIME: WaitingTime = { now: elapsedMs, pause };
 
 /**
  * Default maximum size of a response, in bytes: the largest signatures, for a batch of a thousand items, are about 70
@@ -108,15 +119,20 @@ function waitOf(headers: IncomingHttpHeaders): number {
   return Number.isFinite(seconds) && seconds >= 0 ? Math.ceil(seconds * 1000) : 1000;
 }
 
-/**
- * Returns the time to wait before the request is sent again; undefined if it is not, or not so late.
- * @param waited time that it has waited already
- */
-function pauseBefore({ target }: WireRequest, { waitMs, body }: WireAnswer, waited: number) {
+/** Times in milliseconds. */
+interface Spent {
+  /** Sum of the pauses. */
+  readonly waited: number;
+  /** Time since the request was first sent: pauses and responses, which can be slow as well. */
+  readonly inAll: number;
+}
+
+/** Returns the time to wait before the request is sent again; undefined if it is not, or not so late. */
+function pauseBefore({ target }: WireRequest, { waitMs, body }: WireAnswer, { waited, inAll }: Spent) {
   if (waitMs === undefined) return undefined;
   if (target.startsWith(DOCUMENT_API)) return Math.min(MOST_WAIT_MS, waitMs);
   const isRefused = target.startsWith(DATA_API) && !isState(body);
-  return isRefused && waited + waitMs <= MOST_WAIT_MS ? waitMs : undefined;
+  return isRefused && inAll <= MOST_WAIT_MS && waited + waitMs <= MOST_WAIT_MS ? waitMs : undefined;
 }
 
 /** Whether it is no error: a batch with failed items, and the health of a standby of Vault, can have the same status. */
@@ -134,6 +150,7 @@ export class HttpTransport implements Transport {
   readonly #send: typeof plainRequest;
   readonly #target: RequestOptions;
   readonly #hasProxy: boolean;
+  readonly #time: WaitingTime;
 
   constructor(options: TransportOptions) {
     const { address, certificateAuthorities, clientCertificate, proxyEnv } = options;
@@ -149,6 +166,7 @@ export class HttpTransport implements Transport {
     this.#agent = secure
       ? new SecureAgent({ ...pool, ...trust(certificateAuthorities), ...shown(clientCertificate) })
       : new Agent(pool);
+    this.#time = options.time ?? REAL_TIME;
     this.#send = secure ? secureRequest : plainRequest;
     this.#target = targetOf(parsed);
     const scheme = secure ? 'https' : 'http';
@@ -164,10 +182,13 @@ export class HttpTransport implements Transport {
    * @throws `unavailable` if there is no response; `unconfirmed` if the request may have been carried out
    */
   async send(request: WireRequest): Promise<WireAnswer> {
+    const { now, pause } = this.#time;
+    const start = now();
     let waited = 0;
     for (let attempts = 1; ; attempts++) {
       const answer = await this.#sendOnce(request);
-      const wait = attempts < MOST_ATTEMPTS ? pauseBefore(request, answer, waited) : undefined;
+      const spent = { waited, inAll: now() - start };
+      const wait = attempts < MOST_ATTEMPTS ? pauseBefore(request, answer, spent) : undefined;
       if (wait === undefined) return answer;
       await pause(wait);
       waited += wait;
