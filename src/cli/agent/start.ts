@@ -116,11 +116,13 @@ function parse(line: string): AgentSaid | undefined {
  * may contain a password.
  */
 export function withoutSecrets(environment: Environment, location: Location): NodeJS.ProcessEnv {
-  const none = new Set<string>([
-    ...secretVariables,
-    ...uselessSecrets(location),
-    'COFFER_STORE',
-    FAMILY_TOKEN,
-  ]);
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => !none.has(name)));
+  const none = new Set<string>([...secretVariables, ...uselessSecrets(location), FAMILY_TOKEN]);
+  const others = Object.entries(environment).filter(([name]) => !none.has(name));
+  return { ...Object.fromEntries(others), COFFER_STORE: NO_STORE };
 }
+
+/**
+ * Location that agents do not use, because theirs is sent to them. Without any, they would look for the default one,
+ * which not every user has.
+ */
+const NO_STORE = '/';
