@@ -75,7 +75,9 @@ export class HttpServer {
     this.#connections = options.connections ?? new ConnectionPlaces();
     this.server = nodeServer(options.tls);
     this.server.once('listening', () => {
-      this.#isTcp = typeof this.server.address() === 'object';
+      const address = this.server.address();
+      // That of a Unix socket is its path, or null if another process made it, such as a service manager.
+      this.#isTcp = typeof address === 'object' && address !== null;
     });
     this.server.on('connection', (socket: BusySocket) => this.#connections.met(socket));
     this.server.on(options.tls === undefined ? 'connection' : 'secureConnection', (socket: BusySocket) => {
