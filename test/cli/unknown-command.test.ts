@@ -102,3 +102,25 @@ describe('a word for reading at the top', () => {
     });
   });
 });
+
+const STORE = 'the location of a store belongs in --store or COFFER_STORE; ';
+
+describe('a word too many', () => {
+  it.each([
+    ['init postgres://ada:secret@db/keys', 'init', ['0 arguments', '1'], STORE],
+    ['init ada:secret@db/keys', 'init', ['0 arguments', '1'], STORE],
+    ['transit keys list x password=secret', 'list', ['0 arguments', '2'], STORE],
+    ['transit encrypt orders 42 ada:secret@db', 'encrypt', ['2 arguments', '3'], ''],
+  ])(
+    'is not repeated if it may be an address with a password: %s',
+    async (line, word, [most, given], hint) => {
+      const error = await refusalOf(line);
+      expect(error).toMatchObject({
+        kind: 'invalid',
+        message: `too many arguments for '${word}'. Expected ${most} but got ${given}`,
+        hint: expect.stringMatching(new RegExp(`^${hint}see "coffer .*${word} --help"$`)),
+      });
+      expect(JSON.stringify(error)).not.toContain('secret');
+    },
+  );
+});

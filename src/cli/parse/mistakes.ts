@@ -1,5 +1,6 @@
 import { isRegularFile } from '../../ground/directories.ts';
 import { CofferError, invalid } from '../../ground/errors.ts';
+import { mayHavePassword } from '../../store/backends/unknown-scheme.ts';
 import { KEY_NAME } from '../../transit/key-document.ts';
 import type { Command, CommandSpec, Invocation, OptionSpec } from '../command.ts';
 import { shellWord } from '../terminal/shell-word.ts';
@@ -109,6 +110,7 @@ interface Excess {
 export function tooManyWords(message: string, { argv, path, command, words, help }: Excess): CofferError {
   const answered = answeredSwitch(argv, command, help);
   if (answered !== undefined) return answered;
+  if (words.some(mayHavePassword)) return unrepeated(message, command, help);
   const [type = '', name = ''] = words;
   const [file = ''] = words.map(shellWord);
   if (path.join(' ') === 'doctor' && file !== '')
@@ -136,6 +138,13 @@ export function tooManyWords(message: string, { argv, path, command, words, help
   const takesValue = command?.arguments.some(({ metavar }) => metavar === 'VALUE') === true;
   const advice = takesValue ? 'quote a value that has spaces; ' : takesFiles ? 'name a file with --in; ' : '';
   return invalid(message, { hint: advice + help });
+}
+
+/** Returns the error for words that may have a password, such as the address of a database: it repeats none of them. */
+function unrepeated(message: string, command: Command | undefined, help: string): CofferError {
+  const isLocation = command?.arguments.length === 0;
+  const advice = isLocation ? 'the location of a store belongs in --store or COFFER_STORE; ' : '';
+  return invalid(message.replace(/(but got \d+): .*/s, '$1'), { hint: advice + help });
 }
 
 /** Returns the command for a key, a value and a signature, in any order; for files, that which verifies files. */

@@ -46,8 +46,11 @@ const isOfKeywords = (text: string): boolean => KEYWORDS.test(text) && OF_DATABA
 
 /** Whether a text without a scheme is the path of a directory, as far as it shows. */
 const isPath = (text: string, schemes: readonly string[]): boolean =>
-  OF_PATH.test(text) ||
-  !(isOfKeywords(text) || isWithoutSlashes(text, schemes) || PASSWORDS.some((form) => form.test(text)));
+  OF_PATH.test(text) || !(isOfKeywords(text) || isWithoutSlashes(text, schemes) || mayHavePassword(text));
+
+/** Whether a text may be an address with a password, of whatever kind, and thus must not be repeated. */
+export const mayHavePassword = (text: string): boolean =>
+  !OF_PATH.test(text) && PASSWORDS.some((form) => form.test(text));
 
 /**
  * Refuses a location that is written like that of a database, but that no backend knows: it would become a directory,
