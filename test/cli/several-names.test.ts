@@ -115,4 +115,25 @@ describe('commands that take one or several names', () => {
       (await here.run('transit keys soft-delete-restore app', { terminals: err, columns: 200 })).err,
     ).toBe('Restored key app.\n');
   });
+
+  it.each([
+    ['transit keys create zz --exportable true', 'leave out "true"'],
+    ['transit keys create --exportable true zz', 'leave out "true"'],
+    ['transit keys create zz --exportable false', 'leave out "--exportable false"'],
+    ['transit keys create --yes True', 'leave out "True"'],
+    ['transit keys delete app -yes true', 'leave out "true"'],
+    ['tags create app --quiet true', 'leave out "true"'],
+  ])('take no answer to a switch for one of them: %s', async (line, hint) => {
+    const here = await DirectoryHere.withStore();
+    const said = await here.refused(line, 2);
+    expect(said).toMatch(/--(?:exportable|yes|quiet) takes no value/);
+    expect(said).toContain(`(${hint}; see "coffer`);
+    expect(await here.ok('transit keys list')).toBe('app');
+  });
+
+  it('may be called true where no switch is before them', async () => {
+    const here = await DirectoryHere.withStore();
+    await here.ok('transit keys create true false --exportable');
+    expect(await here.ok('transit keys list')).toBe('app\nfalse\ntrue');
+  });
 });

@@ -1,6 +1,14 @@
 import { invalid } from '../../ground/errors.ts';
 import { locationForms } from '../../store/backends/registry.ts';
-import { type Command, type Invocation, type OptionSpec, switching, taking, takingFile } from '../command.ts';
+import {
+  type Command,
+  type CommandSpec,
+  type Invocation,
+  type OptionSpec,
+  switching,
+  taking,
+  takingFile,
+} from '../command.ts';
 import type { OptionValue } from '../given.ts';
 import { outputFormats } from '../settings.ts';
 
@@ -92,3 +100,10 @@ export const auditOption = takingFile(
   AUDIT_LOG,
   'Log requests to FILE as JSON lines, each before its response is sent. Health checks are not logged.',
 );
+
+/** Whether one of several names of a command may be the value that was meant for a switch: `--exportable true`. */
+export const mayTakeAnswer = (command: CommandSpec, words: readonly string[]): boolean => {
+  const last = command.arguments.at(-1);
+  if (last?.many !== true || last.offers === 'file' || command.passesOn) return false;
+  return words.some((word) => /^(?:true|false)$/i.test(word));
+};

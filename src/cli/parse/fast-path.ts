@@ -1,6 +1,6 @@
 import type { CommandSpec, Group, Invocation, Node, OptionSpec } from '../command.ts';
 import type { OptionValue } from '../given.ts';
-import { everywhereBeside, everywhereOptions, invocation } from './everywhere.ts';
+import { everywhereBeside, everywhereOptions, invocation, mayTakeAnswer } from './everywhere.ts';
 
 /**
  * Parses an ordinary command line without loading commander, which takes a tenth of the start of a frequent command.
@@ -25,6 +25,7 @@ export async function parseQuickly(argv: readonly string[], tree: Group): Promis
   const after = new ArgumentReader(before.rest(), [...command.options, ...everywhereBeside(command.options)]);
   if (!(command.passesOn ? after.readUpToWord() : after.readAll()) || !hasRightCount(command, after.words))
     return undefined;
+  if (mayTakeAnswer(command, after.words)) return undefined;
   return invocation(path, command, after.words, { before: before.options, after: after.options });
 }
 

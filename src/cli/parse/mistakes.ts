@@ -4,6 +4,7 @@ import { mayHavePassword } from '../../store/backends/unknown-scheme.ts';
 import { KEY_NAME } from '../../transit/key-document.ts';
 import type { Command, CommandSpec, Invocation, OptionSpec } from '../command.ts';
 import { shellWord } from '../terminal/shell-word.ts';
+import { everywhereBeside, mayTakeAnswer } from './everywhere.ts';
 import { CIPHERTEXT, IN } from './operation-spec.ts';
 import { signingInstead, verifyingInstead } from './signing-habits.ts';
 import { SELF } from './vault-options.ts';
@@ -176,8 +177,9 @@ function answeredSwitch(
   command: Command | undefined,
   help: string,
 ): CofferError | undefined {
+  const options = command === undefined ? [] : [...command.options, ...everywhereBeside(command.options)];
   const isSwitch = (name: string): boolean =>
-    command?.options.some(({ flag, takes }) => flag === name && takes === 'nothing') === true;
+    options.some(({ flag, takes }) => flag === name && takes === 'nothing');
   for (const [at, word] of argv.entries()) {
     const [, flag = ''] = /^--?([a-z][a-z_-]+)$/.exec(word)?.map((part) => part.replaceAll('_', '-')) ?? [];
     const value = argv[at + 1] ?? '';
@@ -188,6 +190,20 @@ function answeredSwitch(
     return invalid(`--${flag} takes no value`, { hint: `${advice}; ${help}` });
   }
   return undefined;
+}
+
+/**
+ * Returns an invocation, unless a command for several names took the value of a switch for one of them.
+ * @throws `invalid` in that case
+ */
+export function withoutAnsweredSwitch(argv: readonly string[], invocation: Invocation): Invocation {
+  const { path, command, given } = invocation;
+  if (!mayTakeAnswer(command, given.arguments)) return invocation;
+  const end = argv.indexOf('--');
+  const options = end === -1 ? argv : argv.slice(0, end);
+  const answered = answeredSwitch(options, command, `see "${['coffer', ...path, '--help'].join(' ')}"`);
+  if (answered !== undefined) throw answered;
+  return invocation;
 }
 
 /** Command line that lacks an argument. */

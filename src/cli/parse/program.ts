@@ -37,6 +37,7 @@ import {
   swallowedBy,
   tooManyWords,
   usageOf,
+  withoutAnsweredSwitch,
 } from './mistakes.ts';
 import { readOtherwise } from './other-reading.ts';
 import { requireAlone } from './signing-habits.ts';
@@ -86,7 +87,7 @@ export async function parseWithCommander(
     throw await readOtherwise(mistake, argv, (words) => parseWithCommander(words, tree, streams));
   }
   if (building.result === undefined) throw new Error('commander found no command and no mistake');
-  return { kind: 'run', invocation: building.result };
+  return { kind: 'run', invocation: withoutAnsweredSwitch(argv, building.result) };
 }
 
 /** Minimum column width of wrapped descriptions in help; narrower ones are hard to read. */
@@ -95,7 +96,6 @@ const MIN_HELP_COLUMN = 15;
 const HELP_CODES = new Set(['commander.help', 'commander.helpDisplayed', 'commander.version']);
 
 const ARMOR: ReadonlySet<string> = new Set(['-a', '--armor', '--armour']);
-
 const HELP_WORDS: ReadonlySet<string> = new Set(['-h', '--help', 'help']);
 
 const unknownCommand = (word: string): CommanderError =>

@@ -97,7 +97,7 @@ function settingHint(ways: string | undefined, before: string | undefined): stri
  */
 export async function advised(session: Session, error: unknown): Promise<unknown> {
   if (!(error instanceof CofferError)) return error;
-  if (error.kind === 'denied') return aboutFiles(session, await afterWrongSecret(session, error));
+  if (error.kind === 'denied') return aboutFiles(session, await afterWrongSecret(session, error), error.hint);
   if (error.kind !== 'sealed') return aboutFile(error);
   const isOpen = !session.prompts.available() && (await isOpenInAgent(session));
   const variables = sourcesOf(session.environment);
@@ -154,8 +154,11 @@ export function wrongFiles(environment: Environment, sources: readonly string[])
   });
 }
 
-/** Names the files of a wrong secret, and what to do without them. */
-function aboutFiles(session: Session, error: CofferError): CofferError {
+/**
+ * Names the files of a wrong secret, and what to do without them.
+ * @param others hint before it was extended, with the kinds of secrets that were not tried
+ */
+function aboutFiles(session: Session, error: CofferError, others = ''): CofferError {
   const { hint = '', message } = error;
   const sources = unlockSources
     .map(({ variable }) => variable)
@@ -163,11 +166,16 @@ function aboutFiles(session: Session, error: CofferError): CofferError {
   const facts = wrongFiles(session.environment, sources).join('; ');
   if (facts === '') return error;
   const variables = sources.join(' ');
-  const isAskedFor = OF_PEOPLE.test(hint) && agentDirectory(session) !== undefined;
   if (hint.includes(LOST)) return withHint(error, `${facts}: set ${variables} to the right file; ${hint}`);
+  const isPassphrase = /passphrase/i.test(message + others);
+  const isAskedFor = (isPassphrase || OF_PEOPLE.test(others)) && agentDirectory(session) !== undefined;
+  if (!isAskedFor) return withHint(error, `${facts}; ${hint}`);
+  const step = `run "unset ${variables}", then "coffer unlock"`;
+  const typed = isPassphrase ? 'the passphrase' : kindNames.shares;
+  // The hint may end with another step already.
   return withHint(
     error,
-    isAskedFor ? `${facts}; ${hint}: run "unset ${variables}", then "coffer unlock"` : `${facts}; ${hint}`,
+    hint === others ? `${facts}; ${hint}: ${step}` : `${facts}; ${hint}; to type ${typed}, ${step}`,
   );
 }
 

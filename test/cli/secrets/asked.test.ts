@@ -105,6 +105,17 @@ describe('a passphrase that is asked for', () => {
     );
   });
 
+  it('is typed in place of a file with a wrong one by a command of its own, with what to do if forgotten', async () => {
+    const here = await withPassphrase();
+    await here.ok('slots add --raw', { environment: { COFFER_PASSPHRASE: RIGHT } });
+    here.write('wrong', 'wrong\n');
+    chmodSync(here.file('wrong'), 0o600);
+    const environment = { COFFER_PASSPHRASE_FILE: here.file('wrong') };
+    expect(await here.refused(LIST, 4, { environment })).toContain(
+      `(${here.file('wrong')} does not unlock the store; it can be unlocked with a master key: set COFFER_MASTER_KEY_FILE=FILE and try again; if the passphrase is forgotten, then run "coffer slots add --passphrase"; to type the passphrase, run "unset COFFER_PASSPHRASE_FILE", then "coffer unlock")`,
+    );
+  });
+
   it('for another slot comes from a file where one is named, and nobody is asked', async () => {
     const here = await withPassphrase();
     here.write('next', `${RIGHT}-two\n`);

@@ -111,7 +111,9 @@ describe.skipIf(missing !== undefined)(
 
     it('says that it lets nobody in without TLS', async () => {
       expect(await failure(() => read(location('sslmode=disable')))).toBe(
-        refused('the database requires TLS'),
+        refused(
+          'pg_hba.conf of the database has no entry that allows this login without TLS (host "127.0.0.1", user "clerk", database "postgres")',
+        ),
       );
     });
 

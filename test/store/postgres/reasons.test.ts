@@ -43,8 +43,13 @@ describe('what fails in a database', () => {
     [coded('28P01'), 'the password is wrong', 'PGPASSWORD'],
     [
       coded('28000', 'no pg_hba.conf entry for host "x", no encryption'),
-      'the database requires TLS',
-      'sslmode=verify-full',
+      'pg_hba.conf of the database has no entry that allows this login without TLS',
+      'use sslmode=verify-full if the server has TLS; otherwise add an entry to pg_hba.conf',
+    ],
+    [
+      coded('28000', 'no pg_hba.conf entry for host "x", user "y", database "z", no encryption'),
+      'pg_hba.conf of the database has no entry that allows this login without TLS (host "x", user "y", database "z")',
+      'add an entry',
     ],
     [
       coded('28000', 'no pg_hba.conf entry for host "x", SSL encryption'),
@@ -69,7 +74,11 @@ describe('what fails in a database', () => {
       'the database requires a password',
       'PGPASSWORD',
     ],
-    [new Error('The server does not support SSL connections'), 'the database offers no TLS', 'ssl = on'],
+    [
+      new Error('The server does not support SSL connections'),
+      'the database offers no TLS',
+      'if pg_hba.conf allows that',
+    ],
     [
       coded('ERR_TLS_CERT_ALTNAME_INVALID', 'not db'),
       'the certificate of the database is for another host (not db)',

@@ -97,6 +97,7 @@ const NO_PASSWORD = /password must be a string/;
 const EMPTY_PASSWORD = /password must be a non-empty string/;
 /** Parts of PostgreSQL's English messages. In other languages, these errors get the general text. */
 const NO_ENTRY = /no pg_hba\.conf entry /;
+const LOGIN = /host "[^"]*", user "[^"]*", database "[^"]*"/;
 const NO_ENCRYPTION = /no encryption/;
 const WANTS_CERTIFICATE = /valid client certificate/;
 /** Advice about an option of Node, which users of Coffer cannot give. */
@@ -219,11 +220,15 @@ function tlsReason(code: string, message: string): DatabaseReason | undefined {
   if (NO_TLS.test(message)) {
     return {
       reason: 'the database offers no TLS',
-      hint: 'set "ssl = on" on the server, or use sslmode=disable on a trusted network',
+      hint: 'set "ssl = on" on the server, or use sslmode=disable on a trusted network if pg_hba.conf allows that',
     };
   }
+  // The message only describes the connection: there may be no entry for this login with TLS either.
   if (NO_ENTRY.test(message) && NO_ENCRYPTION.test(message)) {
-    return { reason: 'the database requires TLS', hint: 'use sslmode=verify-full' };
+    return {
+      reason: placed`pg_hba.conf of the database has no entry that allows this login without TLS${loginIn(message)}`,
+      hint: 'use sslmode=verify-full if the server has TLS; otherwise add an entry to pg_hba.conf',
+    };
   }
   if (WANTS_CERTIFICATE.test(message)) {
     return { reason: 'the database requires a client certificate', hint: 'set sslcert and sslkey' };
@@ -270,6 +275,12 @@ function ownReason(error: unknown, message: string): DatabaseReason {
 
 /** Quotes a message of the server in internal texts only: it may name hosts, roles and tables. */
 const quoted = (message: string): Aside => ({ inside: ` (${message})`, outside: '' });
+
+/** Quotes whose login a message about pg_hba.conf is about, in internal texts only. */
+function loginIn(message: string): Aside {
+  const [login] = LOGIN.exec(message) ?? [];
+  return { inside: login === undefined ? '' : ` (${login})`, outside: '' };
+}
 
 /** Whether it is a certificate verification error of OpenSSL or Node. */
 const isCertificateError = (error: unknown): boolean =>
