@@ -17,7 +17,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { isLong, isSlow } from '../long.ts';
 import { binary, emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
 import { server } from './server.ts';
-import { canUseTerminals, onTerminal, stopped } from './terminal.ts';
+import { canUseTerminals, hurried, onTerminal } from './terminal.ts';
 
 const MEBI = 2 ** 20;
 const GIBI = 2 ** 30;
@@ -245,10 +245,10 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
   it('progress shows bytes, rate and time left, and is gone at the end', () => {
     writeFileSync(here.file('large'), '');
     truncateSync(here.file('large'), GIBI / 16);
-    const line = 'transit envelope encrypt backups --in large';
-    const { screen, text, exitCode } = onTerminal(here, stopped(line, 'sealed'));
+    const line = 'coffer transit envelope encrypt backups --in large > sealed';
+    const { screen, text, exitCode } = onTerminal(here, line, { environment: hurried });
     expect(exitCode).toBe(0);
-    expect(text).toMatch(/\[#*-*\] +\d+ % {2}[\d.]+ [MG]iB of 64\.0 MiB {2}[\d.]+ [MG]iB\/s {2}\d+ s left/);
+    expect(text).toMatch(/\[#*-*\] +\d+ % {2}[\d.]+ [KMG]iB of 64\.0 MiB {2}[\d.]+ [KMG]iB\/s {2}\d+ s left/);
     // The result has gone to standard output, where a program reads it: nothing more is said.
     expect(text).not.toContain('Encrypted');
     expect(screen.lastIndexOf('\u001b[K')).toBeGreaterThan(screen.lastIndexOf('left'));

@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isLong } from '../long.ts';
 import { base64, binary, emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
-import { canUseTerminals, NO_AGENT, onTerminal, stopped, unwrapped } from './terminal.ts';
+import { canUseTerminals, hurried, NO_AGENT, onTerminal, unwrapped } from './terminal.ts';
 
 const ESCAPE = '\u001b[';
 /** Several times as much as a terminal or a pipe takes in before a command has to wait. */
@@ -279,12 +279,13 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
     const line = `${JSON.stringify({ plaintext: base64('x'.repeat(500)) })}\n`;
     writeFileSync(here.file('items'), line.repeat(ITEMS));
     const batch = 'transit encrypt bar --batch items';
-    const { screen, text, exitCode } = onTerminal(here, stopped(batch, 'sealed'));
+    const long = { environment: hurried };
+    const { screen, text, exitCode } = onTerminal(here, `coffer ${batch} > sealed`, long);
     expect(exitCode).toBe(0);
     expect(text).toMatch(/\[#*-*\] +\d+ % [\d,]+ items/);
     expect(screen.endsWith('\r\u001b[K')).toBe(true);
     expect(readFileSync(here.file('sealed'), 'utf8').trim().split('\n')).toHaveLength(ITEMS);
-    expect(onTerminal(here, stopped(`${batch} -q`, 'quiet')).screen).toBe('');
+    expect(onTerminal(here, `coffer ${batch} -q > quiet`, long).screen).toBe('');
   });
 
   it('shows no progress beside what the reader of a pipe may write to the terminal', () => {

@@ -33,17 +33,6 @@ const SECONDS = 40;
 const commandLine = (): string =>
   [process.execPath, ...commandWords()].map((word) => JSON.stringify(word)).join(' ');
 
-/**
- * Returns a script that runs a command whose results go into a file, and stops it in the middle for so long that it
- * shows its progress, however fast the machine is.
- */
-export const stopped = (line: string, file: string): string =>
-  [
-    `${commandLine()} ${line} > ${file} &`,
-    `until [ "$(stat -c %s ${file})" -gt 100000 ]; do sleep 0.005; done`,
-    'kill -STOP $!; sleep 1.5; kill -CONT $!; wait $!',
-  ].join('\n');
-
 /** Variables with which a short job is a long one, and shows its progress. */
 export const hurried = {
   NODE_OPTIONS: `--require ${fileURLToPath(new URL('hurried.preload.cjs', import.meta.url))}`,
