@@ -15,6 +15,16 @@ export const hasPrivateKey = (text: string): boolean =>
  * @throws `invalid`, without repeating the text
  */
 export function refusePrivateKey(text: string, field: string): void {
-  if (!hasPrivateKey(text)) return;
-  throw invalid(`${field} contains a private key`, { field, hint: 'use only the public key' });
+  if (hasPrivateKey(text))
+    throw invalid(`${field} contains a private key`, { field, hint: 'use only the public key' });
 }
+
+/**
+ * Returns the check of a parameter on the command line, before anything is sent.
+ * @param expected what belongs there
+ */
+export const withoutPrivateKey =
+  (expected: string) =>
+  (text: string): void => {
+    if (hasPrivateKey(text)) throw invalid('this contains a private key', { hint: `use only ${expected}` });
+  };

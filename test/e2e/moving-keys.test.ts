@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nssPkcs8 } from '../reference/incoming-keys.ts';
@@ -162,6 +162,29 @@ describe('transit import', () => {
     ).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('the private key cannot be read'),
+    });
+  });
+});
+
+describe('a private key where only what is public belongs', () => {
+  it.each([
+    ['transit import new --type ed25519 --public-key @both.pem', '--public-key contains', 'the public key'],
+    ['transit derive-key shared --base-key-name base --in both.pem', 'PEM: this contains', 'the public key'],
+    ['transit keys set-certificate releases --in both.pem', 'CHAIN: this contains', 'the certificates'],
+    ['auth cert write ci --certificate @both.pem', '--certificate: this contains', 'the certificates'],
+    [
+      'auth jwt configure --jwt-validation-pubkeys @both.pem',
+      '--jwt-validation-pubkeys: this contains',
+      'the public keys or certificates',
+    ],
+  ])('is refused before anything is sent: %s', async (line, what, expected) => {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const shown = publicKey.export({ format: 'pem', type: 'spki' });
+    writeFileSync(file('both.pem'), `${shown}${privateKey.export({ format: 'pem', type: 'pkcs8' })}`);
+    const offline = place.with({ COFFER_ADDR: 'http://127.0.0.1:1', COFFER_TOKEN: 'unused' });
+    expect(await offline.run(line.replace('both.pem', file('both.pem')))).toMatchObject({
+      exitCode: 2,
+      stderr: `coffer: ${what} a private key (use only ${expected})\n`,
     });
   });
 });

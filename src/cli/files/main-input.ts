@@ -8,7 +8,7 @@ import { shellWord } from '../terminal/shell-word.ts';
 import { beginningOf } from './beginning.ts';
 import { headOf } from './in-file.ts';
 import { inputText, MAX_INPUT_BYTES, type OpenedInput, openInput } from './input.ts';
-import type { RawValues } from './operation-values.ts';
+import { checkText, type RawValues } from './operation-values.ts';
 
 /** Typed source of the input that fills a parameter of an operation. */
 export interface TypedInput {
@@ -47,9 +47,13 @@ export async function mainInput(
     if (secret !== undefined) return { [input.param]: secret };
   }
   const isText = input.as === 'text' || typed.isBase64;
-  const filled = (bytes: Buffer): RawValues => ({
-    [input.param]: isText ? inputText(bytes, labelOf(operation)) : bytes.toString('base64'),
-  });
+  const filled = (bytes: Buffer): RawValues => {
+    if (!isText) return { [input.param]: bytes.toString('base64') };
+    const text = inputText(bytes, labelOf(operation));
+    const param = operation.params[input.param];
+    if (param !== undefined) checkText(param, text, labelOf(operation));
+    return { [input.param]: text };
+  };
   const parameters = await taken(session, operation, typed, {
     ofValue: filled,
     ofFile: async ({ input: from }) => {

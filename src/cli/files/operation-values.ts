@@ -170,7 +170,7 @@ function missing(label: string, param: Param<unknown>): CofferError {
 function checkedValue(param: Param<unknown>, value: unknown, label: string): unknown {
   const words = param.cli.onlySuggested ? (param.cli.suggest?.() ?? []) : undefined;
   if (words?.includes(String(value)) === false) throw wrong(label, value, `use one of ${words.join(', ')}`);
-  check(param, String(value), label);
+  checkText(param, String(value), label);
   if (param.schema.type === 'integer') checkInteger(param, String(value), label);
   try {
     return param.parse(value, label);
@@ -180,7 +180,8 @@ function checkedValue(param: Param<unknown>, value: unknown, label: string): unk
   }
 }
 
-function check({ cli }: Param<unknown>, value: string, label: string): void {
+/** Applies a parameter's own check, with the label of the argument or flag in the error. */
+export function checkText({ cli }: Param<unknown>, value: string, label: string): void {
   try {
     cli.check?.(value);
   } catch (error) {

@@ -21,6 +21,7 @@ import { refuseOnlineChecks, writeRole } from '../../access/methods/cert/roles.t
 import { printGoTime } from '../../ground/clock.ts';
 import { invalid, ownWords } from '../../ground/errors.ts';
 import { withoutUndefined } from '../../ground/objects.ts';
+import { withoutPrivateKey } from '../../ground/private-key-text.ts';
 import { deletingByName, eachNamed } from '../declaration/deleting.ts';
 import { duration } from '../declaration/duration.ts';
 import { lacking } from '../declaration/lacking.ts';
@@ -48,7 +49,7 @@ const patterns = (of: string) =>
     cli: { metavar: 'PATTERN' },
   });
 
-const PEM = { orFile: true, metavar: 'PEM|@FILE' } as const;
+const PEM = { orFile: true, metavar: 'PEM|@FILE', check: withoutPrivateKey('the certificates') } as const;
 
 const ownParams = {
   certificate: text({

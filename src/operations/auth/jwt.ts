@@ -6,6 +6,7 @@ import { login as logIn } from '../../access/methods/jwt/login.ts';
 import { type JwtRoleChange, writeRole } from '../../access/methods/jwt/roles.ts';
 import { attempt, invalid, notFound, ownWords } from '../../ground/errors.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
+import { withoutPrivateKey } from '../../ground/private-key-text.ts';
 import { deletingByName, eachNamed } from '../declaration/deleting.ts';
 import { declareDuration, duration } from '../declaration/duration.ts';
 import { lacking } from '../declaration/lacking.ts';
@@ -82,7 +83,11 @@ const leeway = <const S extends Spec<number>>(spec: S) =>
 /** Stored for compatibility and returned, but hidden. */
 const ofBrowsers = hidden('Stored for compatibility; browser logins are not supported.');
 
-const PEM = { orFile: true, metavar: 'PEM|@FILE' } as const;
+const PEM = {
+  orFile: true,
+  metavar: 'PEM|@FILE',
+  check: withoutPrivateKey('the public keys or certificates'),
+} as const;
 
 const configParams = {
   oidc_discovery_url: text({

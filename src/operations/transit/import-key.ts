@@ -10,7 +10,7 @@ import {
   unlessRefused,
 } from '../../ground/errors.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
-import { hasPrivateKey, refusePrivateKey } from '../../ground/private-key-text.ts';
+import { hasPrivateKey, refusePrivateKey, withoutPrivateKey } from '../../ground/private-key-text.ts';
 import { systemRandom } from '../../ground/random.ts';
 import { wrapForTransport } from '../../transit/key-exchange/wrapping.ts';
 import { privateKeyFromPkcs8 } from '../../transit/key-types/der.ts';
@@ -171,7 +171,11 @@ export const derive = transitOperation({
       default: 'ecdh',
       cli: { suggest: () => ['ecdh'] },
     }),
-    peer_public_key: text({ help: 'Public key of the peer, PEM.', default: '', cli: { metavar: 'PEM' } }),
+    peer_public_key: text({
+      help: 'Public key of the peer, PEM.',
+      default: '',
+      cli: { metavar: 'PEM', check: withoutPrivateKey('the public key') },
+    }),
     base_key_name: text({
       help: "Your key, of an ECDSA type; its private key is combined with the peer's public key.",
       default: '',
@@ -185,10 +189,6 @@ export const derive = transitOperation({
   },
   cli: {
     input: { param: 'peer_public_key', as: 'text' },
-    resolve: async (raw) => {
-      refusePrivateKey(String(raw['peer_public_key'] ?? ''), 'peer_public_key');
-      return raw;
-    },
     done: (values) => `Derived key ${values['name']}.`,
     examples: {
       'coffer transit derive-key with-bob --base-key-name mine --in bob.pem': 'Derive a key shared with Bob',

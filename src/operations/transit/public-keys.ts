@@ -1,5 +1,6 @@
 /** Public halves of signing keys for others: JSON Web Key Sets, certificate requests, and certificate chains. */
 
+import { withoutPrivateKey } from '../../ground/private-key-text.ts';
 import type { PublishedKey } from '../../transit/jwks.ts';
 import { atTopToo, computing } from '../declaration/operation.ts';
 import { integer, text } from '../declaration/params.ts';
@@ -75,7 +76,7 @@ export const setCertificate = transitOperation({
       long: true,
       help: 'Certificate chain in PEM, leaf certificate first.',
       default: '',
-      cli: { metavar: 'CHAIN' },
+      cli: { metavar: 'CHAIN', check: withoutPrivateKey('the certificates') },
     }),
   },
   cli: {

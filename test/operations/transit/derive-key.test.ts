@@ -1,7 +1,7 @@
 import { createDecipheriv, createECDH, createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { rejectionOf } from '../../reference/thrown.ts';
-import { declarationOf, freshOperations, type Operations, type Raw } from './operations.ts';
+import { freshOperations, type Operations, type Raw } from './operations.ts';
 
 let operations: Operations;
 let ask: Operations['ask'];
@@ -238,18 +238,6 @@ describe('derive-key', () => {
     await ask('keys soft-delete', { name: 'base' });
     expect(await rejectionOf(derive('refused', { base_key_name: 'base' }))).toMatchObject({
       message: 'refusing to use soft-deleted key',
-    });
-  });
-
-  it('sends no private key of the peer to a server, not even beside the public one', async () => {
-    const { cli } = await declarationOf('derive-key');
-    const runner = { run: ask, at: ask, close: () => undefined } as never;
-    const secret = PEER.privateKey.export({ format: 'pem', type: 'pkcs8' });
-    expect(await cli?.resolve?.({ peer_public_key: peer }, runner)).toEqual({ peer_public_key: peer });
-    const refused = Promise.resolve(cli?.resolve?.({ peer_public_key: `${peer}${secret}` }, runner));
-    expect(await rejectionOf(refused)).toMatchObject({
-      kind: 'invalid',
-      message: 'peer_public_key contains a private key',
     });
   });
 });
