@@ -287,6 +287,7 @@ export const API_WORDINGS: readonly Rewording[] = [...OF_LOGINS, ...OF_CLAIMS, .
 export const HINT_WORDINGS: readonly Rewording[] = [
   [/\bmin_(de|en)cryption_version of this key is/, '--min-$1cryption-version of this key is'],
   [/^set derived as well$/, 'use --derived'],
+  [/\bset the type of this one, such as /, 'use --type with the type of this one, such as '],
   [/\b(?:use|set) force \(--force\)/, 'use --force'],
   [/^set a context(?=$|;)/, 'use --context BASE64 or --context-text TEXT'],
   [/^omit derived, or /, 'omit --derived, or '],

@@ -123,7 +123,8 @@ export const OF_KEYS: readonly Rewording[] = [
   [/^private key imported, key version cannot be updated/, 'this version already has its private key'],
   [
     /^provided type does not support public_key import/,
-    'a key of this type cannot be imported without its private key',
+    'a key of this type cannot be imported from a public key alone',
+    'use --type with the type of the public key, such as ed25519 or rsa-2048, or import the private key',
   ],
   [
     /^unable to import only public key for derived Ed25519 key: .*/,

@@ -92,6 +92,9 @@ function endOfOptions(text: string): number | undefined {
   return isQuoted ? undefined : at;
 }
 
+const VALUED = /^(?:namespaces|valid-after|valid-before)$/i;
+const FILLED = /^(?:namespaces|valid-after|valid-before)="(?:\\"|[^"])*"/i;
+const AUTHORITY = /^cert-authority$/i;
 const FLAG = /^cert-authority(?=,|$)/i;
 const OPTION = /^(namespaces|valid-after|valid-before)="((?:\\"|[^"\\]|\\(?!"))*)"(?=,|$)/i;
 
@@ -107,7 +110,7 @@ function parseOptions(text: string) {
     const [flag] = FLAG.exec(rest) ?? [];
     const [option, name = '', value = ''] = OPTION.exec(rest) ?? [];
     const whole = flag ?? option ?? (rest.startsWith(',') ? '' : undefined);
-    if (whole === undefined) return 'has an unknown option';
+    if (whole === undefined) return whyNoOption(rest);
     if (flag !== undefined) isAuthority = true;
     if (option !== undefined) {
       if (values.has(name.toLowerCase())) return `has a duplicate ${name.toLowerCase()}`;
@@ -127,6 +130,15 @@ function parseOptions(text: string) {
   if (validBefore <= validAfter) return 'is never valid: its valid-before is not later than its valid-after';
   const namespaces = values.get('namespaces');
   return { isAuthority, limits: { namespaces, ...times } };
+}
+
+/** Says why the rest of the options begins with none: a known one has no value in quotes, or text behind it. */
+function whyNoOption(rest: string): string {
+  const [name = ''] = /^[\w@.-]*/.exec(rest) ?? [];
+  if (FILLED.test(rest)) return `has text behind the value of the option ${name}`;
+  if (VALUED.test(name)) return `has the option ${name} without a value in double quotes`;
+  if (AUTHORITY.test(name)) return `has a value for ${name}, which takes none`;
+  return name === '' ? 'has an unknown option' : `has the unknown option ${JSON.stringify(name)}`;
 }
 
 const TIMES = [

@@ -72,6 +72,9 @@ it('a public key to import is given as a text, or as @FILE', async () => {
   expect(await here.refused('transit import other --type ed25519 --public-key @none.pem', 2)).toContain(
     'none.pem',
   );
+  expect(await here.refused('transit import typeless --public-key @pub.pem', 2)).toContain(
+    'a key of this type cannot be imported from a public key alone (keys of type aes256-gcm96 have no public key: use --type with the type of this one, such as ed25519 or rsa-2048)',
+  );
 });
 
 it('a restored key is named on a terminal, also where only the backup has its name', async () => {

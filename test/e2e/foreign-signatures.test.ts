@@ -192,7 +192,9 @@ describe('allowed signers', () => {
     expect((await here.run('verify message --allowed-signers signers --identity you')).exitCode).toBe(0);
     const { exitCode, stdout } = await here.run('verify message --allowed-signers signers --identity me');
     expect(exitCode).toBe(5);
-    expect(stdout).toMatch(/does not allow SHA256:\S+ to sign as me; line 1 has an unknown option\n$/);
+    expect(stdout).toMatch(
+      /does not allow SHA256:\S+ to sign as me; line 1 has the unknown option "valid-befor"\n$/,
+    );
   });
 
   it('may be many', async () => {

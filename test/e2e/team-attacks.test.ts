@@ -90,7 +90,7 @@ describe('somebody who can have the ssh-agent of an admin sign', () => {
     const dave = people.person('dave');
     const added = await alice.place.run(['team', 'add', 'dave', dave.key]);
     expect(added.stderr).toContain(
-      'also trust members that this machine does not know: eve (added by carol)',
+      'members that you have not confirmed on this machine: eve (added by carol); whoever trusts the ID printed below',
     );
     expect((await alice.place.run('team remove carol --yes')).exitCode).toBe(0);
     expect(read(alice)).toMatch(/^DB=coffer:app:v2:/);

@@ -101,7 +101,7 @@ describe('values of an own store', () => {
     const added = await alice.place.run('team add bob bob.pub');
     expect(added.exitCode).toBe(0);
     expect(added.stderr).toContain(
-      'coffer: warning: bob cannot decrypt values that were not encrypted with the keyring (run "coffer team check" to list them)\n',
+      'coffer: warning: some values here were not encrypted with the keyring, and bob cannot decrypt these (run "coffer team check" to list them)\n',
     );
     const lacking =
       'other.env: other members cannot decrypt A: encrypted with a key that the keyring does not';

@@ -95,13 +95,24 @@ describe('allowed signers', () => {
     expect({ signers, broken }).toEqual({ signers: [], broken: [] });
   });
 
+  it.each([
+    ['namespaces=file', 'has the option namespaces without a value in double quotes'],
+    ['namespaces="git"x', 'has text behind the value of the option namespaces'],
+    ['valid-after', 'has the option valid-after without a value in double quotes'],
+    ['cert-authority="x"', 'has a value for cert-authority, which takes none'],
+    ['no-touch-required', 'has the unknown option "no-touch-required"'],
+    ['="x"', 'has an unknown option'],
+  ])('say what is wrong with an option: %s', (option, why) => {
+    expect(parseAllowedSigners(`a ${option} ${ed}\n`).broken).toMatchObject([{ why: `line 1 ${why}` }]);
+  });
+
   it('say of which lines nothing is understood, and take the others', () => {
     const text = `a valid-befor="20200101" ${ed}\nb what\n"c\na valid-after="soon" ${ed}\na ${ed}\n`;
     const { signers, broken } = parseAllowedSigners(text);
     expect(signers).toHaveLength(1);
     expect(broken.map(({ why }) => why)).toEqual([
-      'line 1 has an unknown option',
-      'line 2 has an unknown option',
+      'line 1 has the unknown option "valid-befor"',
+      'line 2 has the unknown option "what"',
       'line 3 has a quote that is not closed',
       'line 4 has the invalid time "soon"',
     ]);

@@ -101,7 +101,7 @@ export const add: Command = {
       .catch(refusedAs([]));
     if (others.length > 0)
       session.warn(
-        `${name} cannot decrypt values that were not encrypted with the keyring (run "coffer team check" to list them)`,
+        `some values here were not encrypted with the keyring, and ${name} cannot decrypt these (run "coffer team check" to list them)`,
       );
     if (fresh !== undefined) session.streams.out.write(`# at least: ${id}\n${fresh}\n`);
     else {
@@ -142,7 +142,7 @@ function sayUnknown(session: Session, changes: Changes): void {
     .map((fact) => `${fact.card.name} (added by ${nameOf(changes.state, fact.by)})`);
   if (unknown.length > 0)
     session.warn(
-      `other machines that trust the ID printed here also trust members that this machine does not know: ${unknown.join(', ')} (send the ID only if they belong to the team)`,
+      `members that you have not confirmed on this machine: ${unknown.join(', ')}; whoever trusts the ID printed below will trust them, too: send the ID only if these members belong to the team`,
     );
 }
 

@@ -117,10 +117,11 @@ async function mayReplace(session: Session, { directory, mark }: KeyringPlace): 
   const what = `the keyring ${directory} of this clone no longer exists`;
   if (!session.settings.yes && !session.prompts.available())
     throw denied(what, {
-      hint: `restore it with git; its ID was ${spelled(known)}; to create a new one, which decrypts nothing of it, use --yes`,
+      hint: `restore it with git; its ID was ${spelled(known)}; to create a new keyring, which cannot decrypt what was encrypted with the old one, use --yes`,
     });
   return session.confirmed(
-    async () => `${what}. Create a new one, which decrypts nothing that was encrypted with it?`,
+    async () =>
+      `${what} (git can restore it). A new keyring cannot decrypt what was encrypted with the old one. Create a new keyring?`,
   );
 }
 

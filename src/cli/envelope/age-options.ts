@@ -1,6 +1,7 @@
 import { invalid } from '../../ground/errors.ts';
 import { type OptionSpec, switching, taking, takingFile } from '../command.ts';
 import { type Given, textsOption } from '../given.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 
 /** Options for files in the age format. The code that uses them is loaded on demand. */
 
@@ -72,7 +73,7 @@ export function isForOthers(options: Given['options'], name: string | undefined)
   if (name === undefined) return true;
   throw invalid('NAME cannot be used with --recipient', {
     field: RECIPIENT,
-    hint: `use --recipient ${name} instead of NAME`,
+    hint: `omit ${shellWord(name)}, or omit --recipient; if the type of the key is x25519, it can be given as --recipient ${shellWord(name)}`,
   });
 }
 

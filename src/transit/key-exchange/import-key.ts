@@ -154,7 +154,11 @@ export async function importedMaterial(
   if (readPublicKey === undefined) {
     throw unsupported(ownWords('provided type does not support public_key import'), {
       field: 'public_key',
-      hint: 'import the private key',
+      // Most callers left the type out, which is that of a symmetric key then.
+      hint:
+        type.publicKey === undefined
+          ? `keys of type ${type.name} have no public key: set the type of this one, such as ed25519 or rsa-2048`
+          : 'import the private key',
     });
   }
   if (derived) {

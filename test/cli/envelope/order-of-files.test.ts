@@ -42,4 +42,12 @@ describe('coffer transit envelope encrypt in a script', () => {
     );
     expect(existsSync(here.file('g'))).toBe(false);
   });
+
+  it('says of a key beside recipients that one of them is enough, and which keys are recipients', async () => {
+    const here = await DirectoryHere.withStore();
+    here.write('f', 'text');
+    expect(await here.refused('transit envelope encrypt app --recipient age1x --in f', 2)).toContain(
+      'NAME cannot be used with --recipient (omit app, or omit --recipient; if the type of the key is x25519, it can be given as --recipient app)',
+    );
+  });
 });
