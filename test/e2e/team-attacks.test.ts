@@ -90,7 +90,7 @@ describe('somebody who can have the ssh-agent of an admin sign', () => {
     const dave = people.person('dave');
     const added = await alice.place.run(['team', 'add', 'dave', dave.key]);
     expect(added.stderr).toContain(
-      'members that you have not confirmed on this machine: eve (added by carol); whoever trusts the ID printed below',
+      'members that you have not confirmed on this machine: eve (added by carol); a machine that trusts the ID printed below trusts these members, too',
     );
     expect((await alice.place.run('team remove carol --yes')).exitCode).toBe(0);
     expect(read(alice)).toMatch(/^DB=coffer:app:v2:/);

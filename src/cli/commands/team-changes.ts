@@ -142,7 +142,7 @@ function sayUnknown(session: Session, changes: Changes): void {
     .map((fact) => `${fact.card.name} (added by ${nameOf(changes.state, fact.by)})`);
   if (unknown.length > 0)
     session.warn(
-      `members that you have not confirmed on this machine: ${unknown.join(', ')}; whoever trusts the ID printed below will trust them, too: send the ID only if these members belong to the team`,
+      `members that you have not confirmed on this machine: ${unknown.join(', ')}; a machine that trusts the ID printed below trusts these members, too: send the ID only if they belong to the team`,
     );
 }
 
