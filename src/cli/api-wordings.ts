@@ -281,7 +281,24 @@ const OF_SYSTEM: readonly Rewording[] = [
   [/^'rate' is invalid/, 'rate must be a number above 0'],
 ];
 
-export const API_WORDINGS: readonly Rewording[] = [...OF_LOGINS, ...OF_CLAIMS, ...OF_SYSTEM, ...OF_KEYS];
+/** Texts about values that several operations take. */
+const OF_VALUES: readonly Rewording[] = [
+  [/^agent cannot be the ([\w-]+): /, '$1 cannot be agent: '],
+  [/^(unsupported encoding format .*); must be "hex" or "base64"$/, '$1', 'use hex or base64'],
+  [/^cannot provide negative value '(.*)'$/, '$1 is negative', 'use 0 or more'],
+  [
+    /invalid use of wildcards \('\+\*' is forbidden\)/,
+    '"+*" is not a wildcard: use + for one whole part of a path, and * only at the end',
+  ],
+];
+
+export const API_WORDINGS: readonly Rewording[] = [
+  ...OF_LOGINS,
+  ...OF_CLAIMS,
+  ...OF_SYSTEM,
+  ...OF_KEYS,
+  ...OF_VALUES,
+];
 
 /** Hints that name parameters by words that are no names of options. */
 export const HINT_WORDINGS: readonly Rewording[] = [

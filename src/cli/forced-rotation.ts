@@ -23,7 +23,7 @@ export function withForce(error: CofferError, invocation: Invocation): CofferErr
   if (name === undefined) return undefined;
   const why =
     type === HMAC
-      ? `${name} only computes HMACs, and programs that verify them elsewhere need its new version after a rotation`
+      ? `${name} only computes HMACs, and programs that verify them outside Coffer need its new version after a rotation`
       : `${name} only signs, and verifiers need its new public key after a rotation`;
   return new CofferError(
     error.kind,

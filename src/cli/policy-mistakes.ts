@@ -58,7 +58,8 @@ export function aboutPolicy(error: CofferError): CofferError {
 }
 
 function meantIn(text: string): string | undefined {
-  if (text.includes(OPEN_COMMENT) || IN_PATH.test(text)) return 'put paths in double quotes';
+  if (text.includes(OPEN_COMMENT)) return 'put paths in double quotes, or end the comment with "*/"';
+  if (IN_PATH.test(text)) return 'put paths in double quotes';
   const [, word] = (text.includes(NO_TEXT) && FOUND_WORD.exec(text)) || [];
   if (word !== undefined) return `put words in double quotes: "${word}"`;
   const [, capability] = UNKNOWN_CAPABILITY.exec(text) ?? [];

@@ -275,7 +275,7 @@ function cardOf(fields: FactFields, role: 'user' | 'admin') {
   if (!isName(name)) refuse('has an invalid name');
   const keys = fields.get('key') ?? [];
   if (new Set(keys).size < keys.length) refuse('has a duplicate key');
-  if (!keys.every(isRecipient)) refuse('has an invalid key');
+  if (!keys.every(isRecipient)) refuse('has an invalid key in the field key');
   const [sign, secret] = [fields.get('sign')?.[0], fields.get('secret')?.[0]];
   if (role === 'admin' && sign === undefined) refuse('names an admin without a signing key');
   if (role !== 'admin' && sign !== undefined) refuse('has a signing key, but its member is not an admin');

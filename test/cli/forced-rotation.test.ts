@@ -20,6 +20,6 @@ it('rotates a signing key by the command that the refusal names, which gives the
     await here.ok(right);
   }
   expect((await here.run('transit keys rotate mac')).err).toBe(
-    'coffer: rotation without force is only supported for keys that encrypt: mac only computes HMACs, and programs that verify them elsewhere need its new version after a rotation (to rotate it: coffer transit keys rotate mac --force)\n',
+    'coffer: rotation without force is only supported for keys that encrypt: mac only computes HMACs, and programs that verify them outside Coffer need its new version after a rotation (to rotate it: coffer transit keys rotate mac --force)\n',
   );
 });

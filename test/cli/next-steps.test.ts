@@ -77,6 +77,16 @@ it('a public key to import is given as a text, or as @FILE', async () => {
   );
 });
 
+it('a parameter that a file has as an object is not said to be taken as text', async () => {
+  const here = await DirectoryHere.withStore();
+  await here.ok('auth enable jwt');
+  const role = { user_claim: 'sub', bound_audiences: 'me', claim_mappings: { a: 'role' } };
+  here.write('role.json', JSON.stringify(role));
+  const said = await here.refused('write auth/jwt/role/r @role.json', 2);
+  expect(said).toContain('claim_mappings must not set "role"');
+  expect(said).not.toContain('taken as text');
+});
+
 it('a restored key is named on a terminal, also where only the backup has its name', async () => {
   const here = await DirectoryHere.withStore();
   await here.ok('transit keys create rel --exportable --allow-plaintext-backup');

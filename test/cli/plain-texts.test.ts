@@ -69,6 +69,12 @@ describe('the command line', () => {
       'the login method jwt does not lock out users',
       'only approle, ldap and userpass have these settings',
     ],
+    [
+      'unsupported encoding format x; must be "hex" or "base64"',
+      'unsupported encoding format x',
+      'use hex or base64',
+    ],
+    ["cannot provide negative value '-1h'", '-1h is negative', 'use 0 or more'],
   ])('does not contradict itself, and says what to do: %s', (message, plain, hint) => {
     const own = message.includes('bytes') ? { hint } : {};
     expect(inPlainWords(invalid(message, own))).toMatchObject({ message: plain, hint });
@@ -92,6 +98,15 @@ describe('the command line', () => {
       hint: 'list the keys',
       isGone: true,
     });
+  });
+
+  it('names a setting before the value that it cannot have, and which wildcards there are', () => {
+    expect(inPlainWords(invalid('agent cannot be the execution-mode: no')).message).toBe(
+      'execution-mode cannot be agent: no',
+    );
+    expect(inPlainWords(invalid(`path "a/+*": invalid use of wildcards ('+*' is forbidden)`)).message).toBe(
+      'path "a/+*": "+*" is not a wildcard: use + for one whole part of a path, and * only at the end',
+    );
   });
 
   it('keeps what was done before a key was missing', () => {

@@ -20,7 +20,7 @@ describe('a mistake in a policy', () => {
     [
       'path transit/* {',
       'line 1, column 13: a comment begins with "/*" and does not end',
-      'put paths in double quotes; ',
+      'put paths in double quotes, or end the comment with "*/"; ',
     ],
     ['path transit/x {', 'unexpected character "/"', 'put paths in double quotes; '],
     ["path 'a' {}", `unexpected character "'"`, 'put paths in double quotes; '],

@@ -61,7 +61,10 @@ describe('the agent of a keyring, when asked', () => {
     async (_, work) => {
       const agent = unlocked();
       later(9 * HOUR_MS);
-      await expect(work(agent)).rejects.toMatchObject({ kind: 'sealed', message: 'the keyring is locked' });
+      await expect(work(agent)).rejects.toMatchObject({
+        kind: 'sealed',
+        message: 'the keyring has just been locked',
+      });
       await agent.locked;
       expect((await agent.status()).locked).toBe(true);
     },

@@ -79,7 +79,11 @@ describe('a fact', () => {
       'has an incomplete age file',
     ],
     ['a control character', bob.message.replace('role admin', 'role admin\u0007'), 'has control characters'],
-    ['a key that is none', bob.message.replace(/^key .*$/m, 'key age1qqqq'), 'has an invalid key'],
+    [
+      'a key that is none',
+      bob.message.replace(/^key .*$/m, 'key age1qqqq'),
+      'has an invalid key in the field key',
+    ],
     ['ids out of order', bob.message.replace(/^after (.*)$/m, 'after $1 $1'), 'has IDs that are not sorted'],
     ['a key that comes twice', bob.message.replace(/^(key .*\n)/m, '$1$1'), 'has a duplicate key'],
     [

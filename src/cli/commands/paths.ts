@@ -230,9 +230,12 @@ async function explained(error: unknown, request: PathRequest): Promise<never> {
 
 /** Returns the parameter that an error names, if its text looks like a list or an object. */
 function listedIn({ field, message }: CofferError, { parameters }: PathRequest): string | undefined {
-  const names = Object.keys(parameters).filter((name) => /^\s*[[{]/.test(String(parameters[name])));
+  const names = Object.keys(parameters).filter((name) => isListLike(parameters[name]));
   return names.find((name) => field?.split('[')[0] === name || message.includes(`"${name}`));
 }
+
+/** Whether a parameter was given as a text, unlike one in a JSON object, and looks like a list or an object. */
+const isListLike = (value: unknown): boolean => typeof value === 'string' && /^\s*[[{]/.test(value);
 
 /** Path that encrypts, by the mount and name of its key. */
 const ENCRYPT = /^(?<mount>.+)\/encrypt\/(?<name>[^/]+)$/;

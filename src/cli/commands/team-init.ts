@@ -26,7 +26,7 @@ import type { Session } from '../session.ts';
 import { newVersion } from '../team/acts.ts';
 import { agentSigner, Changes, freshRoot, type Signer, sayOnlyWay, timeNow } from '../team/changes.ts';
 import { openKeyring } from '../team/keyring.ts';
-import { KEY_NAMES } from '../team/member-name.ts';
+import { KEY_NAMES, MEMBER_NAMES } from '../team/member-name.ts';
 import { TeamMemory } from '../team/memory.ts';
 import { keyringIdentities, untold } from '../team/own-keys.ts';
 import { type KeyringPlace, placeIn, shownFolder } from '../team/place.ts';
@@ -137,7 +137,7 @@ function nameFrom(session: Session, given: string | undefined): string {
   if (isName(name)) return name;
   throw invalid(`invalid member name ${JSON.stringify(raw)}`, {
     field: 'name',
-    hint: 'use --name NAME with lower-case letters, digits and dashes',
+    hint: `set --name: ${MEMBER_NAMES}`,
   });
 }
 

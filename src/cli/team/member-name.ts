@@ -8,6 +8,10 @@ import { shellWord } from '../terminal/shell-word.ts';
 export const KEY_NAMES =
   'use at most 64 letters, digits, "_" or "-"; it cannot begin with "-", or be reserved on Windows, such as "con"';
 
+/** Hint about an invalid name of a member. */
+export const MEMBER_NAMES =
+  'use at most 32 lower-case letters, digits and dashes; the name cannot begin with a dash, or be reserved on Windows, such as "con"';
+
 /** Beginning of a public key. */
 const RECIPIENT = /^(?:age1|ssh-)\S+/;
 
@@ -29,7 +33,7 @@ export function requireMemberName(name: string, given: string | undefined): void
   }
   throw invalid(`invalid member name ${JSON.stringify(name)}`, {
     field: 'NAME',
-    hint: 'use lower-case letters, digits and dashes',
+    hint: MEMBER_NAMES,
   });
 }
 

@@ -168,7 +168,7 @@ export class KeyringAgent implements KeyringCalls {
 
   #use(): void {
     if (this.#lifetime.leftMs <= 0) void this.lock();
-    if (this.#isOver) throw sealed('the keyring is locked', { hint: 'run the command again' });
+    if (this.#isOver) throw sealed('the keyring has just been locked', { hint: 'run the command again' });
     this.#uses += 1;
     this.#lifetime.use();
   }
