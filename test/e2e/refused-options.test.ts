@@ -131,6 +131,7 @@ describe('what does not go together', () => {
     const lines: readonly (readonly [string, number, string])[] = [
       [as('team init'), 6, '.coffer already exists (run "coffer team" to show it)'],
       [as('team add Bob ed25519.pub'), 2, 'NAME: invalid member name "Bob"'],
+      [as('team add con ed25519.pub'), 2, 'or be reserved on Windows, such as "con")'],
       ...['', ' Bob', ' --new'].map((rest): [string, number, string] => [
         as(`team add rsa.pub${rest}`),
         2,
