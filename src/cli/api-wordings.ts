@@ -285,6 +285,7 @@ const OF_SYSTEM: readonly Rewording[] = [
 const OF_VALUES: readonly Rewording[] = [
   [/^agent cannot be the ([\w-]+): /, '$1 cannot be agent: '],
   [/^(unsupported encoding format .*); must be "hex" or "base64"$/, '$1', 'use hex or base64'],
+  [/^(backup has the key type \S+), which contradicts its /, '$1, which does not fit its '],
   [/^cannot provide negative value '(.*)'$/, '$1 is negative', 'use 0 or more'],
   [
     /invalid use of wildcards \('\+\*' is forbidden\)/,

@@ -252,7 +252,7 @@ const MEANINGS: Readonly<Record<FactKind, (fields: FactFields) => Partial<Said>>
       for: given,
       references: [referenceOf(one(fields, 'by')), ...out, ...given],
       check: idIn(one(fields, 'check')),
-      older: base64In(one(fields, 'older')),
+      older: base64In(one(fields, 'older'), 'older'),
     };
   },
   slot(fields) {
@@ -265,7 +265,7 @@ const MEANINGS: Readonly<Record<FactKind, (fields: FactFields) => Partial<Said>>
     if (!isKeyName(key)) refuse('has an invalid key name');
     if (!NUMBER.test(number)) refuse('has an invalid key version');
     if (!TYPE.test(type)) refuse('has an invalid type');
-    const [under, material] = [idIn(one(fields, 'under')), base64In(one(fields, 'material'))];
+    const [under, material] = [idIn(one(fields, 'under')), base64In(one(fields, 'material'), 'material')];
     return { version: { key, number: Number(number), type, under, material } };
   },
 };
@@ -293,15 +293,15 @@ function cardOf(fields: FactFields, role: 'user' | 'admin') {
     /** Public signing key; only admins have one. */
     sign,
     /** Private signing key as an age file for `keys`, in base64; undefined if one of these keys signs. */
-    secret: secret === undefined ? undefined : base64In(secret),
+    secret: secret === undefined ? undefined : base64In(secret, 'secret'),
   };
 }
 
 const one = (fields: FactFields, name: string): string =>
   fields.get(name)?.[0] ?? refuse(`has no field ${name}`);
 const idIn = (text: string): string => (ID.test(text) ? text : refuse('has an invalid ID'));
-const base64In = (text: string): string =>
-  text.length > 0 && BASE64.test(text) ? text : refuse('has invalid base64');
+const base64In = (text: string, field: string): string =>
+  text.length > 0 && BASE64.test(text) ? text : refuse(`has invalid base64 in the field ${field}`);
 
 /** Parses IDs, which must be sorted, so that the same IDs always have the same text. */
 function idsOf(text: string): readonly string[] {

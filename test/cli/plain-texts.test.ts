@@ -100,10 +100,11 @@ describe('the command line', () => {
     });
   });
 
-  it('names a setting before the value that it cannot have, and which wildcards there are', () => {
-    expect(inPlainWords(invalid('agent cannot be the execution-mode: no')).message).toBe(
-      'execution-mode cannot be agent: no',
+  it('says which setting cannot have a value, which wildcards there are, and what does not fit', () => {
+    expect(said('backup has the key type 3, which contradicts its type name "x"')).toBe(
+      'backup has the key type 3, which does not fit its type name "x"',
     );
+    expect(said('agent cannot be the execution-mode: no')).toBe('execution-mode cannot be agent: no');
     expect(inPlainWords(invalid(`path "a/+*": invalid use of wildcards ('+*' is forbidden)`)).message).toBe(
       'path "a/+*": "+*" is not a wildcard: use + for one whole part of a path, and * only at the end',
     );

@@ -126,7 +126,7 @@ describe('a fact', () => {
     [
       'material that is none',
       version.message.replace(/^material .*$/m, 'material AAA'),
-      'has invalid base64',
+      'has invalid base64 in the field material',
     ],
     [
       'an age file after what has none',

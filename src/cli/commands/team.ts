@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import { invalid, notFound } from '../../ground/errors.ts';
+import { RULES_NAME } from '../../secret-files/rules.ts';
 import { type Fact, takesOut } from '../../team/fact.ts';
 import { loadFacts } from '../../team/files.ts';
 import { bestVersion, headsOf, type Judgement, keyNames, nameOf } from '../../team/judge/judge.ts';
@@ -281,6 +282,8 @@ export const check: OwnCommand = {
         'This clone does not have the whole git history, so a change that was removed from the keyring cannot be noticed.',
       );
     const used = await valuesUnder(session, place);
+    if (used.length === 0)
+      session.say(`No files with secrets were checked: ${RULES_NAME} names none of this keyring.`);
     found.push(
       ...valuesWithoutVersion(state, used),
       ...(await valuesNotOfKeyring(session, keyring, used)),

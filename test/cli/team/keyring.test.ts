@@ -49,6 +49,18 @@ describe('a keyring', () => {
     ]);
   });
 
+  it('is not said to be without problems where no rule names a file, but for its own files', async () => {
+    const repository = new RepositoryHere();
+    const { here } = repository;
+    await repository.ok('team init -q');
+    here.write('a.env', 'A=one\n');
+    await repository.ok('secrets encrypt a.env --key app -q');
+    const NONE = 'No files with secrets were checked: .coffer.yaml names none of this keyring.';
+    expect((await here.run('team check', repository.as())).err).toContain(NONE);
+    here.write('.coffer.yaml', 'rules:\n  - files: "*.env"\n    key: app\n');
+    expect((await here.run('team check', repository.as())).err).not.toContain(NONE);
+  });
+
   it('has its keys named where none is given to encrypt with', async () => {
     const repository = new RepositoryHere();
     await repository.ok('team init -q');
