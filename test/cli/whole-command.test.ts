@@ -14,6 +14,8 @@ describe('words in another order', () => {
     ['transit create key orders --type ed25519', 'coffer transit keys create orders --type ed25519'],
     ['transit create', 'coffer transit keys create'],
     ['transit keys orders create', 'coffer transit keys create orders'],
+    ['auth cert roles write r', 'coffer auth cert write r'],
+    ['auth approle role write r', 'coffer auth approle write r'],
     ['workspaces of env:prod', 'coffer workspaces list --where-tag env:prod'],
   ])('bring up the whole command: %s', async (line, meant) => {
     expect(await refusalOf(line)).toMatchObject({

@@ -49,8 +49,13 @@ export function wholeCommand(
   if (path.length === 0 && noun !== undefined && others.length > 0 && hasCommand(tree, ...noun, verb))
     return command([...noun, verb], others);
   const isName = path.length > 0 && nearest(word, Object.keys(group.children)).length === 0;
-  return isName && hasCommand(tree, ...path, name) ? command([...path, name], [word, ...others]) : undefined;
+  const isKind = path[0] === 'auth' && OF_LOGINS.test(word) && others.length > 0;
+  const rest = isKind ? others : [word, ...others];
+  return isName && hasCommand(tree, ...path, name) ? command([...path, name], rest) : undefined;
 }
+
+/** What Vault's paths call the entries of a login method, whose commands leave the word out. */
+const OF_LOGINS = /^(?:roles?|certs?|users?)$/;
 
 const hasCommand = (group: Group, ...path: readonly string[]): boolean => {
   const node = nodeAt(group, path);
