@@ -281,16 +281,19 @@ const OF_SYSTEM: readonly Rewording[] = [
   [/^'rate' is invalid/, 'rate must be a number above 0'],
 ];
 
+/** Text about the path of a policy. */
+export const OF_WILDCARDS: Rewording = [
+  /invalid use of wildcards \('\+\*' is forbidden\)/,
+  '"+*" is not a wildcard: use + for one whole part of a path, and * only at the end',
+];
+
 /** Texts about values that several operations take. */
 const OF_VALUES: readonly Rewording[] = [
   [/^agent cannot be the ([\w-]+): /, '$1 cannot be agent: '],
   [/^(unsupported encoding format .*); must be "hex" or "base64"$/, '$1', 'use hex or base64'],
   [/^(backup has the key type \S+), which contradicts its /, '$1, which does not fit its '],
   [/^cannot provide negative value '(.*)'$/, '$1 is negative', 'use 0 or more'],
-  [
-    /invalid use of wildcards \('\+\*' is forbidden\)/,
-    '"+*" is not a wildcard: use + for one whole part of a path, and * only at the end',
-  ],
+  OF_WILDCARDS,
 ];
 
 export const API_WORDINGS: readonly Rewording[] = [

@@ -2,6 +2,7 @@ import { CAPABILITY_WORDS } from '../access/capability.ts';
 import { RULE_MEMBERS } from '../access/policy.ts';
 import { CofferError } from '../ground/errors.ts';
 import { meantText, nearest } from '../ground/nearness.ts';
+import { OF_WILDCARDS } from './api-wordings.ts';
 
 /*
  * Errors about the text of a policy, with what to write instead. Clients of Vault compare the texts of the API, which
@@ -48,7 +49,9 @@ export function aboutPolicy(error: CofferError): CofferError {
   const parts = [meantIn(text), hint, example, HELP].filter((part) => part !== undefined);
   return new CofferError(
     kind,
-    error.message.replace(OPEN_COMMENT, 'a comment begins with "/*" and does not end'),
+    error.message
+      .replace(OPEN_COMMENT, 'a comment begins with "/*" and does not end')
+      .replace(OF_WILDCARDS[0], OF_WILDCARDS[1]),
     {
       field,
       hint: parts.join('; ').replaceAll('?;', '?'),

@@ -38,6 +38,11 @@ describe('a mistake in a policy', () => {
       'invalid capability',
       'encrypt is not a capability: use "update"; use one or more',
     ],
+    [
+      'path "a/+*" { capabilities = ["read"] }',
+      'path "a/+*": "+*" is not a wildcard: use + for one whole',
+      '',
+    ],
     ['hello', 'expected "=" or "{" after hello', ''],
     ['path "a" {', 'expected "}", found the end of the policy', ''],
   ])('is answered with what is meant, an example and the help: %s', async (text, message, meant) => {
