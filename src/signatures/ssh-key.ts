@@ -166,6 +166,13 @@ export function keyOfSshCertificate(blob: Buffer, subject: keyof typeof SUBJECTS
 
 /** End of the name of a certificate, after the name of the certified key. */
 const CERTIFICATE = '-cert-v01@openssh.com';
+/** Length in bytes within which a blob names its type. */
+const NAMED_WITHIN = 64;
+
+/** Whether a blob says that it is a certificate. */
+export const isSshCertificate = (blob: Buffer): boolean =>
+  blob.subarray(0, NAMED_WITHIN).includes(CERTIFICATE);
+
 const SUBJECTS = { user: 1, host: 2 };
 const SERIAL_BYTES = 8;
 /** Two times, between which it is valid. */

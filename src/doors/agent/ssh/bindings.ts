@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { unlessRefused } from '../../../ground/errors.ts';
 import { rsaNumbers } from '../../../ground/foreign-keys.ts';
-import { keyOfSshBlob, keyOfSshCertificate, sshBlob } from '../../../signatures/ssh-key.ts';
+import { isSshCertificate, keyOfSshBlob, keyOfSshCertificate, sshBlob } from '../../../signatures/ssh-key.ts';
 import { parseWireSignature, verifyWireSignature } from '../../../signatures/ssh-signature.ts';
 import { SshReader } from '../../../signatures/ssh-wire.ts';
 import type { SessionBinding } from './messages.ts';
@@ -70,7 +70,7 @@ function loginOf(data: Buffer): SshSignedData {
 
 /** Returns the certified key of a certificate for a user, and anything else unchanged. */
 const plainKey = (blob: Buffer): Buffer =>
-  unlessRefused(() => sshBlob(keyOfSshCertificate(blob, 'user')), blob);
+  isSshCertificate(blob) ? unlessRefused(() => sshBlob(keyOfSshCertificate(blob, 'user')), blob) : blob;
 
 function shortText(reader: SshReader): string | undefined {
   const bytes = reader.string();
@@ -135,7 +135,7 @@ const isSigned = ({ hostKey, sessionId, signature }: SessionBinding): boolean =>
 
 /** Decodes a host key. A host with a certificate sends that instead, and signs with the certified key. */
 const keyOfHost = (blob: Buffer): KeyObject =>
-  unlessRefused(() => keyOfSshCertificate(blob, 'host'), undefined) ?? keyOfSshBlob(blob);
+  isSshCertificate(blob) ? keyOfSshCertificate(blob, 'host') : keyOfSshBlob(blob);
 
 /** Whether verifying with a key takes negligible time. */
 function isQuick(key: KeyObject): boolean {
