@@ -19,11 +19,11 @@ interface AuditAppender {
 interface ServedEvents {
   /** Called for each login that fails because of the client. */
   readonly loginFailed: () => void;
-  /** Called for each look at the store that succeeds. */
-  readonly looked: () => void;
+  /** Called for the first look at the store that succeeds, and for the next one after each `doubt`. */
+  readonly isUsable: () => void;
 }
 
-const NO_EVENTS: ServedEvents = { loginFailed: () => undefined, looked: () => undefined };
+const NO_EVENTS: ServedEvents = { loginFailed: () => undefined, isUsable: () => undefined };
 
 /** Core of an unsealed server, with cached data that every request needs. */
 export class ServedCore implements GuardedCore {
@@ -34,7 +34,8 @@ export class ServedCore implements GuardedCore {
   readonly #recorder: AuditRecorder | undefined;
   readonly #auditLog: AuditAppender | undefined;
   readonly loginFailed: () => void;
-  readonly #looked: () => void;
+  readonly #isUsable: () => void;
+  #isDoubted = true;
   #looking: Promise<StoreLook> | undefined;
   /** Number of looks at the store; and the look whose result is in use. */
   #looks = 0;
@@ -57,7 +58,7 @@ export class ServedCore implements GuardedCore {
     this.#recorder = recorder;
     this.#auditLog = auditLog;
     this.loginFailed = events.loginFailed;
-    this.#looked = events.looked;
+    this.#isUsable = events.isUsable;
   }
 
   static async over(
@@ -80,13 +81,22 @@ export class ServedCore implements GuardedCore {
     return this.#looking;
   }
 
+  /** Has the next look that succeeds reported. */
+  doubt(): void {
+    this.#isDoubted = true;
+  }
+
   async #lookOnce(): Promise<StoreLook> {
     const look = ++this.#looks;
     await nextTurn();
     // Requests that arrive from here on need a new look: they may know of later commits.
     this.#looking = undefined;
     const revision = await this.core.store.revision();
-    this.#looked();
+    // Each request looks, so nothing is called while all is well.
+    if (this.#isDoubted) {
+      this.#isDoubted = false;
+      this.#isUsable();
+    }
     if (revision === this.#present.revision) return this.#present;
     await this.#moveTo(revision, look);
     // A look that was slower than a later one has the later mounts, which know better.

@@ -222,7 +222,7 @@ export class Service implements Member {
     }
     return ServedCore.over(core, this.#auditLog, {
       loginFailed: () => this.metrics.loginFailure(),
-      looked: () => this.#allClear(),
+      isUsable: () => this.#allClear(),
     });
   }
 
@@ -239,6 +239,7 @@ export class Service implements Member {
   #alarm({ message, hint, from, to }: WentBack): void {
     if (this.#alarmed === from) return;
     this.#alarmed = from;
+    this.#served?.doubt();
     this.#options.log.alarm('THE STORE WAS ROLLED BACK: all requests are refused', {
       reason: message,
       from: printVersion(from),
