@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { scriptedEditor } from './edited.ts';
-import { factsOf, git, type Person, pull, push, save, team } from './team-people.ts';
+import { factsOf, git, type Person, pull, push, save, team, withRemovalOfNoEffect } from './team-people.ts';
 
 const DUE = 'An admin must run "coffer team settle"';
 const HOOK = '.git/hooks/post-merge';
@@ -92,16 +92,7 @@ describe('a merge of a file of a team', () => {
 
 describe('a removal without effect', () => {
   it('is reported by each command about the team, and by those that read values only once', async () => {
-    const { alice, others } = await team('bob', 'carol', 'dave');
-    const [bob, carol] = others as [Person, Person, Person];
-    pull(bob);
-    await bob.place.ok('team remove -q dave --yes');
-    await alice.place.ok('team remove -q bob --yes');
-    push(alice);
-    save(bob);
-    git(bob, 'pull -q --no-rebase -X theirs origin main');
-    push(bob);
-    pull(carol);
+    const { carol } = await withRemovalOfNoEffect();
     const ignored = 'ignored, because bob was removed at the same time: bob removed dave';
     const said = async (line: string): Promise<number> =>
       (await carol.place.run(line)).stderr.split(ignored).length - 1;

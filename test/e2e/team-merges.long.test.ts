@@ -2,7 +2,19 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Place } from './harness.ts';
-import { fact, factsOf, git, idOf, type People, type Person, pull, push, save, team } from './team-people.ts';
+import {
+  fact,
+  factsOf,
+  git,
+  idOf,
+  type People,
+  type Person,
+  pull,
+  push,
+  save,
+  team,
+  withRemovalOfNoEffect,
+} from './team-people.ts';
 import { membersOf, read, value, writes } from './team-questions.ts';
 
 /* Ways in which git and its hosts bring branches together; others are in team.test.ts. */
@@ -227,16 +239,7 @@ describe('a removal on one branch', () => {
   });
 
   it('does not count where its author was removed on the other, which is said until it is said again', async () => {
-    const { alice, others } = await team('bob', 'carol', 'dave');
-    const [bob, carol] = others as [Person, Person, Person];
-    pull(bob);
-    await bob.place.ok('team remove -q dave --yes');
-    await alice.place.ok('team remove -q bob --yes');
-    push(alice);
-    save(bob);
-    git(bob, 'pull -q --no-rebase -X theirs origin main');
-    push(bob);
-    pull(carol);
+    const { alice, carol } = await withRemovalOfNoEffect();
     const told = await carol.place.run('team list');
     expect(told.stderr).toContain('ignored, because bob was removed at the same time: bob removed dave');
     expect(await membersOf(carol)).toEqual(['alice', 'carol', 'dave']);

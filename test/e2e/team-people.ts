@@ -228,3 +228,18 @@ async function newTeam(others: readonly string[]): Promise<Team> {
   for (const person of found) pull(person);
   return { people, alice, others: found };
 }
+
+/** Bob has removed Dave, which has no effect, because Alice has removed Bob meanwhile. Carol has both. */
+export async function withRemovalOfNoEffect() {
+  const { alice, others } = await team('bob', 'carol', 'dave');
+  const [bob, carol] = others as [Person, Person, Person];
+  pull(bob);
+  await bob.place.ok('team remove -q dave --yes');
+  await alice.place.ok('team remove -q bob --yes');
+  push(alice);
+  save(bob);
+  git(bob, 'pull -q --no-rebase -X theirs origin main');
+  push(bob);
+  pull(carol);
+  return { alice, carol };
+}
