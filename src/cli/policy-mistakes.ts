@@ -18,7 +18,8 @@ const UNKNOWN_KEY = /^(path "[^"]*": )?invalid key "([^"]*)"/;
 const UNKNOWN_CAPABILITY = /invalid capability "([^"]*)"/;
 const OPEN_COMMENT = 'comment not terminated';
 /** Characters of paths that no word without quotes has. */
-const IN_PATH = /unexpected character "(?:[/*+']|\\")/;
+const SINGLE_QUOTE = `unexpected character "'"`;
+const IN_PATH = /unexpected character "(?:[/*+]|\\")/;
 const NO_TEXT = 'expected a quoted string, ';
 const FOUND_WORD = /found "(\w{1,40})"$/;
 
@@ -62,6 +63,7 @@ export function aboutPolicy(error: CofferError): CofferError {
 
 function meantIn(text: string): string | undefined {
   if (text.includes(OPEN_COMMENT)) return 'put paths in double quotes, or end the comment with "*/"';
+  if (text.includes(SINGLE_QUOTE)) return 'use double quotes instead of single ones';
   if (IN_PATH.test(text)) return 'put paths in double quotes';
   const [, word] = (text.includes(NO_TEXT) && FOUND_WORD.exec(text)) || [];
   if (word !== undefined) return `put words in double quotes: "${word}"`;

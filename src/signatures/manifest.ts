@@ -35,11 +35,15 @@ export function parseManifest(text: string): readonly Sum[] {
   const taken = new Set<string>();
   return lines.map((line, index) => {
     const [, isEscaped, sha256, escaped] = LINE.exec(line) ?? [];
-    const broken = (why: string) => invalid(`manifest line ${index + 1} ${why}`);
+    const broken = (why: string, hint?: string) => invalid(`manifest line ${index + 1} ${why}`, { hint });
     if (sha256 === undefined || escaped === undefined)
       throw broken('is not in the form of sha256sum: checksum, two spaces, file name');
     const name = isEscaped ? escaped.replaceAll(/\\([\\nr])/g, (_, sign) => UNESCAPED[sign] ?? '') : escaped;
-    if (!isInside(name)) throw broken(`names a file outside of its directory: ${name}`);
+    if (!isInside(name))
+      throw broken(
+        `may name a file outside of its directory: ${name}`,
+        'use names below the directory of the manifest, without ".."',
+      );
     if (taken.has(name)) throw broken(`has a duplicate entry ${name}`);
     taken.add(name);
     return { sha256: sha256.toLowerCase(), name };

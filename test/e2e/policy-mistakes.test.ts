@@ -23,7 +23,7 @@ describe('a mistake in a policy', () => {
       'put paths in double quotes, or end the comment with "*/"; ',
     ],
     ['path transit/x {', 'unexpected character "/"', 'put paths in double quotes; '],
-    ["path 'a' {}", `unexpected character "'"`, 'put paths in double quotes; '],
+    ["path 'a' {}", `unexpected character "'"`, 'use double quotes instead of single ones; '],
     ['path "a" { capabilities = [read] }', 'found "read"', 'put words in double quotes: "read"; '],
     ['path "a" { capabilites = ["read"] }', 'invalid key "capabilites"', 'did you mean "capabilities"? '],
     ['pth "a" {}', 'invalid key "pth"', 'did you mean "path"? '],

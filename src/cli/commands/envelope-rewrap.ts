@@ -110,7 +110,7 @@ async function othersOf(
   if (!options.has(RECIPIENT)) {
     throw invalid('an age file does not list its recipients, so --recipient is required', {
       field: RECIPIENT,
-      hint: 'list all recipients with --recipient',
+      hint: 'name every recipient that is to decrypt the file, each with --recipient',
     });
   }
   const { recipientsOf } = await import('../envelope/age-recipients.ts');

@@ -52,7 +52,7 @@ export function namedKey({ arguments: [name], options }: Given): string | undefi
   if (CIPHERTEXT.test(name)) {
     throw invalid('expected a file, not a ciphertext', {
       field: 'NAME',
-      hint: `run "coffer transit decrypt KEY ${shellWord(name)}"`,
+      hint: `"coffer transit decrypt KEY ${shellWord(name)}" decrypts a ciphertext, and "coffer transit rewrap KEY ${shellWord(name)}" re-encrypts one`,
     });
   }
   if (name.includes('/') && !options.has(IN) && !existsSync(name))
@@ -167,8 +167,11 @@ export function refuseCopyAsInput([key = '', file = '', copy, ...others]: readon
   if (!ENCRYPTED_COPY.test(copy.slice(file.length)) || !isRegularFile(file)) return;
   const [name, from, to] = [key, file, copy].map(shellWord);
   const command = `coffer transit envelope encrypt ${name}`;
+  const hint = `to write to ${copy} use --out: "${command} ${from} --out ${to}"`;
+  // The result of the first file has that name.
+  const isResult = copy === `${file}.coffer`;
   throw invalid(`${copy} would be encrypted as well`, {
-    hint: `to write to ${copy} use --out: "${command} ${from} --out ${to}"; to encrypt both: "${command} --in ${from} ${to}"`,
+    hint: isResult ? hint : `${hint}; to encrypt both: "${command} --in ${from} ${to}"`,
   });
 }
 
