@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { isThere } from '../../ground/directories.ts';
-import { asCofferError, denied } from '../../ground/errors.ts';
+import { asCofferError, denied, refusedAs } from '../../ground/errors.ts';
 import type { FileFormat, SecretFile } from '../../secret-files/format.ts';
 import { MAX_FILE_BYTES } from '../../secret-files/formats.ts';
 import { isSecret, RULES_NAME } from '../../secret-files/rules.ts';
@@ -250,11 +250,12 @@ async function stateOf(
  * @throws as {@link stateOf}
  */
 async function sideOf(session: Session, target: EditTarget, text: string): Promise<EditedState> {
+  const strict = await stateOf(session, target, text).catch(refusedAs(undefined, 'denied'));
+  if (strict !== undefined) return strict;
   const { format, name: path } = target;
   const found = locatedIn({ path, file: format.parse(text, path) });
-  const results = found.length === 0 ? [] : await openValues(session, found);
+  const results = await openValues(session, found);
   const refused = found.filter((_, index) => asCofferError(results[index])?.kind === 'denied');
-  if (refused.length === 0) return stateOf(session, target, text);
   const state = await stateOf(session, target, text, 'any');
   const values = [...state.values.values()].flat();
   const texts = new Set(refused.map(({ value }) => formatValue(value)));
